@@ -60,7 +60,11 @@ def test_a_plan_for_every_column_is_released_and_verified(hospital, result):
     assert data.columns == ["age", "sex", "patient", "admitted", "creatinine", "sodium", "account"]
     assert not set(data["account"]) & set(hospital["account"]) and not set(data["patient"]) & set(hospital["patient"])
     moved = (data["admitted"] - hospital["admitted"]).dt.total_days()
-    gaps = pl.DataFrame({"p": hospital["patient"], "gap": moved}).group_by("p").agg(pl.col("gap").n_unique(), least=pl.col("gap").abs().min())
+    gaps = (
+        pl.DataFrame({"p": hospital["patient"], "gap": moved})
+        .group_by("p")
+        .agg(pl.col("gap").n_unique(), least=pl.col("gap").abs().min())
+    )
     assert gaps["gap"].max() == 1 and gaps["least"].min() >= 1 and moved.abs().max() <= 182
     people = pl.DataFrame({"c": data["creatinine"], "s": data["sodium"], "p": hospital["patient"]})
     assert people.group_by("c", "s").agg(pl.col("p").n_unique())["p"].min() >= 3
@@ -99,7 +103,9 @@ def test_a_job_of_treatments_only(hospital, tmp_path):
     assert "k" not in json.loads(result.manifest())["job"] and result.summary()["k"] is None
     assert "makes no promise about combinations" in result.report.to_html()
     assert result.apply(hospital).data.equals(anonymize(hospital, job).data)
-    result.write(tmp_path / "more.csv", report=tmp_path / "r.html", mapping=tmp_path / "m.csv", manifest=tmp_path / "m.json")
+    result.write(
+        tmp_path / "more.csv", report=tmp_path / "r.html", mapping=tmp_path / "m.csv", manifest=tmp_path / "m.json"
+    )
 
 
 def test_apply_treats_new_rows_by_the_same_key(hospital):
@@ -110,7 +116,9 @@ def test_apply_treats_new_rows_by_the_same_key(hospital):
 
 
 def test_a_column_follows_what_is_published_of_another():
-    rows = pl.DataFrame({"code": ["A1"] * 3 + ["A2"] * 2 + ["B1"] * 5, "town": ["Wien"] * 3 + ["Graz"] * 2 + ["Bonn"] * 5})
+    rows = pl.DataFrame(
+        {"code": ["A1"] * 3 + ["A2"] * 2 + ["B1"] * 5, "town": ["Wien"] * 3 + ["Graz"] * 2 + ["Bonn"] * 5}
+    )
     tree = kanopy.Hierarchy.from_rows([["A1", "A", "*"], ["A2", "A", "*"], ["B1", "B", "*"]])
     job = Job(quasi=["code"], k=4, hierarchies={"code": tree}, protect={"town": {"method": "follow", "column": "code"}})
     data = anonymize(rows, job).data
@@ -122,7 +130,11 @@ def test_a_column_follows_what_is_published_of_another():
 def test_streams_treat_as_memory_does(hospital, tmp_path):
     job = Job(
         quasi=["age", "sex"], k=3, shuffle=False,
-        protect={"sodium": {"method": "round", "base": 5}, "admitted": {"method": "shift-dates", "unit": "patient"}, "account": "mask"},
+        protect={
+            "sodium": {"method": "round", "base": 5},
+            "admitted": {"method": "shift-dates", "unit": "patient"},
+            "account": "mask",
+        },
     )  # fmt: skip
     file = tmp_path / "in.parquet"
     hospital.write_parquet(file)
@@ -131,7 +143,12 @@ def test_streams_treat_as_memory_does(hospital, tmp_path):
     assert pl.read_parquet(tmp_path / "stream.parquet").equals(pl.read_parquet(tmp_path / "memory.parquet"))
     for method in ("noise", "microaggregate", {"method": "top-code", "top": 150}):
         with pytest.raises(JobError, match="Use the engine 'memory'"):
-            anonymize(file, Job(quasi=["age"], k=3, protect={"sodium": method}), engine="stream", output=tmp_path / "no.parquet")
+            anonymize(
+                file,
+                Job(quasi=["age"], k=3, protect={"sodium": method}),
+                engine="stream",
+                output=tmp_path / "no.parquet",
+            )
     assert not (tmp_path / "no.parquet").exists()
 
 
@@ -139,13 +156,19 @@ def test_streams_treat_as_memory_does(hospital, tmp_path):
     ("settings", "words"),
     [
         ({"quasi": ["age"], "protect": {"age": "noise"}}, "'age' is a quasi-identifier"),
-        ({"protect": {"pay": {"method": "noise", "kind": "correlated", "together": ["cost"]}, "cost": "noise"}}, "'cost' is treated twice"),
+        (
+            {"protect": {"pay": {"method": "noise", "kind": "correlated", "together": ["cost"]}, "cost": "noise"}},
+            "'cost' is treated twice",
+        ),
         ({"identifiers": ["id"], "protect": {"id": "shuffle"}}, "'id' is an identifier"),
         ({"undecided": ["pay"], "protect": {"pay": "noise"}}, "'pay' is undecided"),
         ({"protect": {"day": "shift-dates"}}, "does not say whose dates"),
         ({"quasi": ["a"], "pseudonymize": ["id"], "protect": {"id": "hash"}}, "pseudonymized and treated"),
         ({"quasi": ["a"], "models": "l-distinct:pay:2", "protect": {"pay": "noise"}}, "looks at its original values"),
-        ({"protect": {"a": {"method": "follow", "column": "b"}, "b": {"method": "follow", "column": "c"}}}, "Let both follow"),
+        (
+            {"protect": {"a": {"method": "follow", "column": "b"}, "b": {"method": "follow", "column": "c"}}},
+            "Let both follow",
+        ),
         ({"protect": {"a": {"method": "follow", "column": "b"}}}, "which is not published"),
         ({"protect": {"a": {"method": "shuffle", "within": ["a"]}}}, "refers to the column itself"),
         ({"protect": {"a": "blur"}}, "There is no treatment called 'blur'"),
@@ -180,14 +203,22 @@ def test_tokens_keep_a_secret_table(hospital, tmp_path):
 
 
 def test_a_release_that_is_not_what_the_treatment_allows_is_not_written(hospital, monkeypatch, tmp_path):
-    monkeypatch.setattr("kanopy.treatments.coding.TopCode.treat", lambda self, column, table: {column: table.rows[column]})
+    monkeypatch.setattr(
+        "kanopy.treatments.coding.TopCode.treat", lambda self, column, table: {column: table.rows[column]}
+    )
     job = Job(protect={"sodium": {"method": "top-code", "top": 140}})
     with pytest.raises(VerificationFailed, match="not what its treatment allows"):
         anonymize(hospital, job, output=tmp_path / "out.csv")
     assert not list(tmp_path.iterdir())
 
 
-SOUND = pl.DataFrame({"x": [1.0, 2.0, 3.0, 10.0, 11.0, 12.0], "u": list("aabbcc"), "d": [dt.date(2024, 1, day) for day in range(1, 7)]})
+SOUND = pl.DataFrame(
+    {"x": [1.0, 2.0, 3.0, 10.0, 11.0, 12.0], "u": list("aabbcc"), "d": [dt.date(2024, 1, day) for day in range(1, 7)]}
+)
+
+
+def later(days, more=0):
+    return [day + dt.timedelta(days=days + more * i) for i, day in enumerate(SOUND["d"])]
 
 
 @pytest.mark.parametrize(
@@ -206,8 +237,8 @@ SOUND = pl.DataFrame({"x": [1.0, 2.0, 3.0, 10.0, 11.0, 12.0], "u": list("aabbcc"
         ({"method": "shuffle", "within": ["u"]}, {"x": [3.0, 2.0, 1.0, 10.0, 11.0, 12.0]}),
         ({"method": "pram"}, {"u": list("aabbcz")}),
         ({"method": "shift-dates", "unit": ["u"]}, {"d": list(SOUND["d"])}),
-        ({"method": "shift-dates", "unit": ["u"], "days": 3}, {"d": [day + dt.timedelta(days=9) for day in SOUND["d"]]}),
-        ({"method": "shift-dates", "unit": ["u"]}, {"d": [day + dt.timedelta(days=1 + i) for i, day in enumerate(SOUND["d"])]}),
+        ({"method": "shift-dates", "unit": ["u"], "days": 3}, {"d": later(9)}),
+        ({"method": "shift-dates", "unit": ["u"]}, {"d": later(1, 1)}),
         ({"method": "cut-dates"}, {"d": list(SOUND["d"])}),
         ({"method": "hash"}, {"u": list("aabbcc")}),
         ({"method": "encrypt"}, {"u": ["x", "y", "z", "z", "q", "q"]}),

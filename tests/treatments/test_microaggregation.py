@@ -22,7 +22,7 @@ from kanopy.treatments.registry import make_treatment
 from tests.shared_input import needs_shared
 
 MDAV = {3: 5.69, 4: 7.49, 5: 9.09, 10: 14.16}
-"""100·SSE/SST on the reference file Census (Domingo-Ferrer, Mateo-Sanz 2002; CASC project), as the literature prints it."""
+"""100·SSE/SST on the reference file Census of the CASC project, as the literature prints it."""
 IMPROVED = {3: 5.22, 4: 6.69, 5: 8.05, 10: 12.15}
 """What a plain local search reaches (shared/oracles/treatments.json)."""
 

@@ -35,8 +35,10 @@ Protect = Annotated[
 
 
 def settle_protection(job: Any) -> Iterator[str]:
-    """What is wrong with the treatments of a job. Treated columns without a role get one: identifier where the treatment
-    makes pseudonyms, else sensitive."""
+    """What is wrong with the treatments of a job.
+
+    Treated columns without a role get one: identifier where the treatment makes pseudonyms, else sensitive.
+    """
     treated: Mapping[str, Treatment] = job.protect
     if not treated:
         return
@@ -47,7 +49,8 @@ def settle_protection(job: Any) -> Iterator[str]:
         for name in treatment.writes(column):
             if name in written:
                 yield (
-                    f"The column {name!r} is treated twice: with {written[name]!r} and with {column!r}. Name it in one of them."
+                    f"The column {name!r} is treated twice: with {written[name]!r} and with {column!r}. Name it in "
+                    "one of them."
                 )
             written.setdefault(name, column)
     for name, column in written.items():
@@ -58,27 +61,37 @@ def settle_protection(job: Any) -> Iterator[str]:
             object.__setattr__(job, field, (*getattr(job, field), name))
         elif role == Role.QUASI_IDENTIFIER:
             yield (
-                f"The column {name!r} is a quasi-identifier, which is generalized, and treated by {treatment.name!r}. Choose one "
+                f"The column {name!r} is a quasi-identifier, which is generalized, and treated by {treatment.name!r}. "
+                "Choose one "
                 "of them: give it the role sensitive, or leave the treatment out."
             )
         elif role in (Role.IDENTIFIER, Role.UNIT) and not treatment.for_identifiers:
             yield (
-                f"The column {name!r} is {'an identifier' if role == Role.IDENTIFIER else 'the unit'}, and what {treatment.name!r} "
-                "makes of it would still identify. Use a pseudonym (hash, tokens, encrypt, format-preserving, mask), or leave "
+                f"The column {name!r} is {'an identifier' if role == Role.IDENTIFIER else 'the unit'}, and what "
+                f"{treatment.name!r} "
+                "makes of it would still identify. Use a pseudonym (hash, tokens, encrypt, format-preserving, mask), "
+                "or leave "
                 "the treatment out."
             )
         elif role == Role.UNDECIDED:
-            yield f"The column {name!r} is undecided, so it is not published and its treatment has no effect. Decide its role."
+            yield (
+                f"The column {name!r} is undecided, so it is not published and its treatment has no effect. Decide "
+                "its role."
+            )
         if name in job.pseudonymize:
             yield f"The column {name!r} is pseudonymized and treated by {treatment.name!r}. Choose one of them."
         guards = [model.name for model in job.models if name in model.sensitive]
         if guards:
             yield (
-                f"The column {name!r} is treated, and the model {guards[0]!r} looks at its original values. Leave the treatment "
+                f"The column {name!r} is treated, and the model {guards[0]!r} looks at its original values. Leave the "
+                "treatment "
                 "or the model out."
             )
         if name in (job.sampling_weight, job.household):
-            yield f"The column {name!r} is a weight or a household of the job, which must not change. Leave its treatment out."
+            yield (
+                f"The column {name!r} is a weight or a household of the job, which must not change. Leave its "
+                "treatment out."
+            )
     for column, treatment in treated.items():
         leader = getattr(treatment, "column", None)
         if treatment.name == "follow" and leader in treated and treated[leader].name == "follow":
@@ -88,7 +101,10 @@ def settle_protection(job: Any) -> Iterator[str]:
         if treatment.name == "follow" and leader not in written and job.roles.get(str(leader)) in (
             None, Role.IDENTIFIER, Role.UNIT, Role.UNDECIDED,
         ):  # fmt: skip
-            yield f"{column!r} follows {leader!r}, which is not published. Give that column a role, or leave the treatment out."
+            yield (
+                f"{column!r} follows {leader!r}, which is not published. Give that column a role, or leave the "
+                "treatment out."
+            )
         if treatment.name == "shift-dates" and not treatment.reads(column):
             if not job.unit:
                 yield (
@@ -101,7 +117,10 @@ def settle_protection(job: Any) -> Iterator[str]:
     if job.masks:
         yield "Maskings of free text take no treatments: treat the columns in a job of their own, on the masked table."
     if job.separators:
-        yield f"A table whose lists are taken apart ({some(job.separators)}) takes no treatments. Treat it in a job of its own."
+        yield (
+            f"A table whose lists are taken apart ({some(job.separators)}) takes no treatments. Treat it in a job of "
+            "its own."
+        )
 
 
 def changed_columns(job: Any) -> dict[str, Any]:

@@ -21,7 +21,18 @@ from kanopy._address import Address
 from kanopy._errors import Cancelled, InputError, KanopyError, in_words, some
 from kanopy._temporary import sweep
 from kanopy.cli import (
-    assess, check, counts, hierarchies, lists, mask, ontologies, release, reproduce, risk, sweeps, treatments,
+    assess,
+    check,
+    counts,
+    hierarchies,
+    lists,
+    mask,
+    ontologies,
+    release,
+    reproduce,
+    risk,
+    sweeps,
+    treatments,
 )  # fmt: skip
 from kanopy.cli.console import fail, plain_streams
 

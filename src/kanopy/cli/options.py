@@ -187,8 +187,10 @@ def _has_page(given: Any) -> bool:
 PAGE = Needs("a report as a page (--report FILE.html) of a release that generalizes", _has_page, "job")
 PSEUDONYMS = Needs(
     "identifiers that are pseudonymized (--pseudonymize COLUMNS), or a treatment by a key or by chance",
-    lambda given: given.wanted.pseudonymize
-    or any(each.secret != "none" for each in getattr(given.wanted, "protect", {}).values()),
+    lambda given: (
+        given.wanted.pseudonymize
+        or any(each.secret != "none" for each in getattr(given.wanted, "protect", {}).values())
+    ),
     "job",
 )
 HIERARCHIES = Needs("a file in that folder for a column that is looked at", _has_hierarchies, "job")

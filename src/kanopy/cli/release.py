@@ -42,7 +42,9 @@ def anonymize(
     ] = None,
     protect: Annotated[
         list[str] | None,
-        typer.Option(help="How a column is treated: COLUMN=METHOD[:name=value;…], e.g. pay=round:base=100; repeatable."),
+        typer.Option(
+            help="How a column is treated: COLUMN=METHOD[:name=value;…], e.g. pay=round:base=100; repeatable."
+        ),
     ] = None,
     solution: o.SolutionFile = None,
     encoding: o.Encoding = None,
@@ -159,9 +161,8 @@ def publish(
 
 def _show(out: Any, result: Any, output: str, report: Path | None) -> None:
     from kanopy.cli.mask import show_masking
-    from kanopy.release.pushdown.result import PushdownResult
-
     from kanopy.cli.treatments import show_treatments
+    from kanopy.release.pushdown.result import PushdownResult
 
     if isinstance(result, PushdownResult):
         _show_pushdown(out, result, output)

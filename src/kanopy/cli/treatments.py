@@ -35,7 +35,9 @@ def treatments(name: Name = None) -> None:
             secret = {"none": "", "seed": " · secret random numbers", "key": " · needs a key"}[each["secret"]]
             facts = f"  {each['takes']}{' · piece by piece' if each['piecewise'] else ''}{secret}"
             out.print(Text(each["name"], style="bold").append(facts, style="not bold dim"))
-            sentence = f"{each['does'][0].upper()}{each['does'][1:]}. Guarantees: {each['guarantees']}. Not: {each['lacks']}."
+            sentence = (
+                f"{each['does'][0].upper()}{each['does'][1:]}. Guarantees: {each['guarantees']}. Not: {each['lacks']}."
+            )
             out.print(Padding(Text(sentence), (0, 0, 0, 2)))
             show_declared(out, each)
 

@@ -31,8 +31,8 @@ class ContractBroken(InputError):
 def check(thing: Any, **settings: Any) -> tuple[str, ...]:
     """Try everything that Kanopy relies on; one error lists what does not hold, otherwise the names of the checks.
 
-    `thing` is a class of algorithms, models, builders, maskings or treatments, a `Measure`, or a function that reads ontologies.
-    `settings` are those of `contract`.
+    `thing` is a class of algorithms, models, builders, maskings or treatments, a `Measure`, or a function that reads
+    ontologies.     `settings` are those of `contract`.
 
     >>> from kanopy.privacy import KMap
     >>> check(KMap)[:2]
@@ -57,9 +57,9 @@ def check(thing: Any, **settings: Any) -> tuple[str, ...]:
 def contract(thing: Any, **settings: Any) -> dict[str, Check]:
     """The checks by name, each a function without arguments: what a test of one's own is parametrized with.
 
-    `parameters` are those that a builder, an algorithm, a masking or a treatment cannot do without, or that bound its work. A
-    reader is told its `suffix` and a `sample`: the text of a file in its format in which heron is a bird, trout is a
-    fish, and both are animals (what stands in its module as `SAMPLE` if none is given).
+    `parameters` are those that a builder, an algorithm, a masking or a treatment cannot do without, or that bound its
+    work. A reader is told its `suffix` and a `sample`: the text of a file in its format in which heron is a bird, trout
+    is a fish, and both are animals (what stands in its module as `SAMPLE` if none is given).
 
     >>> from kanopy.hierarchy import BUILDERS
     >>> list(contract(BUILDERS["widths"], parameters={"widths": [5, 10]}))[1]

@@ -65,16 +65,13 @@ class Result:
     """A proved lower bound on the loss of any local recoding, where one was asked for."""
     _private_notes: tuple[str, ...] = ()
     """Those of the notes that name values of the table: for the steward, not for pages that are handed on."""
-    _about_suppressed: tuple[str, ...] = ()
-    """Which values of sensitive columns suppressed rows are published with."""
-    _published_population: pl.DataFrame | None = None
-    """The labels that the release would publish for the people of the population, where a model compares with it."""
+    _about_suppressed: tuple[str, ...] = ()  # which values of sensitive columns suppressed rows are published with
+    _published_population: pl.DataFrame | None = None  # what the release would publish for the people of the population
     output: str | None = None
     """Where an engine wrote the release."""
     _remote: Any = None
     """The release as a frame of the engine, where it has such frames."""
-    treated: Treated | None = None
-    """What was done to treated columns, and what was found to hold of them."""
+    treated: Treated | None = None  # what was done to treated columns, and what was found to hold of them
 
     @property
     def engine(self) -> str:

@@ -1,4 +1,4 @@
-"""The result of a job of treatments only: nothing was generalized, so there are no losses and no classes to speak of."""
+"""The result of a job of treatments only: nothing was generalized, so there are no losses and no classes."""
 
 from __future__ import annotations
 
@@ -38,7 +38,10 @@ def mapping_of_treated(result: Result) -> pl.DataFrame:
     for column, treatment in treated.protect.items():
         for name in treatment.writes(column):
             pairs = pl.DataFrame(
-                {"original": treated.original[name].cast(pl.String), "published": result.published[name].cast(pl.String)}
+                {
+                    "original": treated.original[name].cast(pl.String),
+                    "published": result.published[name].cast(pl.String),
+                }
             )
             counted = pairs.group_by("original", "published").agg(pl.len().cast(pl.Int64).alias("rows"))
             parts.append(counted.sort("original", "published").select(pl.lit(name).alias("column"), pl.all()))

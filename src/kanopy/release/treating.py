@@ -73,14 +73,19 @@ def treat(
     for column, treatment in sorted(protect.items(), key=lambda each: each[1].name == "follow"):
         absent = [name for name in treatment.writes(column) if name not in published.columns]
         if absent and not treatment.for_identifiers:
-            notes.append(f"{some(absent)} of the treatment {treatment.name!r} is not published: it was withheld before.")
+            notes.append(
+                f"{some(absent)} of the treatment {treatment.name!r} is not published: it was withheld before."
+            )
             continue
         facts: dict[str, Any] = {"files": files}
         if treatment.name == "follow":
             leader = treatment.reads(column)[0]
             facts["published"] = made.get(leader, published[leader] if leader in published.columns else None)
             if facts["published"] is None:
-                raise JobError(f"{column!r} follows {leader!r}, which is withheld. Leave its treatment out, or publish that column.")
+                raise JobError(
+                    f"{column!r} follows {leader!r}, which is withheld. Leave its treatment out, or publish that "
+                    "column."
+                )
         own = None if units is None else np.asarray(units, np.int64)
         made |= treat_frame(rows, column, treatment, secrets, facts=facts, units=own, say=notes.append)
         done[column] = treatment
@@ -126,7 +131,8 @@ def require_columns(protect: Mapping[str, Treatment], columns: list[str]) -> Non
         for name in (*treatment.writes(column), *treatment.reads(column)):
             if name not in columns:
                 raise JobError(
-                    f"The treatment {treatment.name!r} of {column!r} names the column {name!r}, which the table does not have. "
+                    f"The treatment {treatment.name!r} of {column!r} names the column {name!r}, which the table does "
+                    "not have. "
                     f"{near_miss(name, columns)}"
                 )
 
@@ -148,19 +154,23 @@ def require_piecewise(job: Any, engine: str) -> None:
     if whole:
         methods = dict.fromkeys(protect[column].name for column in whole)
         raise JobError(
-            f"The engine {engine!r} treats rows piece by piece, and {some(methods)} of {some(whole)} looks at all rows at "
+            f"The engine {engine!r} treats rows piece by piece, and {some(methods)} of {some(whole)} looks at all "
+            "rows at "
             "once or draws random numbers. Use the engine 'memory', or a treatment that works piece by piece (`kanopy "
             "treatments`)."
         )
     if protect and not job.quasi:
-        raise JobError(f"A job of treatments only runs in memory, not on the engine {engine!r}. Use the engine 'memory'.")
+        raise JobError(
+            f"A job of treatments only runs in memory, not on the engine {engine!r}. Use the engine 'memory'."
+        )
 
 
 def require_in_memory(job: Any, engine: str) -> None:
     """Refuse treatments on an engine whose rows do not pass by."""
     if getattr(job, "protect", None):
         raise JobError(
-            f"The engine {engine!r} does not treat columns ({some(job.protect)}): its rows stay where they are. Use the engine "
+            f"The engine {engine!r} does not treat columns ({some(job.protect)}): its rows stay where they are. Use "
+            "the engine "
             "'memory', or 'stream' for files."
         )
 
@@ -210,5 +220,7 @@ def check_key_first(job: Any, key: bytes | None) -> None:
     from kanopy.treatments.base import KEY
     from kanopy.treatments.keys import check_strength
 
-    if key is not None and getattr(job, "protect", None) or any(each.secret == KEY for each in getattr(job, "protect", {}).values()):
+    if (key is not None and getattr(job, "protect", None)) or any(
+        each.secret == KEY for each in getattr(job, "protect", {}).values()
+    ):
         check_strength(key)

@@ -1,4 +1,4 @@
-"""Risk and utility of treated columns: what an attacker who knows the original values finds, and what is left of them."""
+"""Risk and utility of treated columns: what who knows the original values finds, and what is left of them."""
 
 from __future__ import annotations
 
@@ -55,9 +55,7 @@ def study_treated(
     >>> study_treated({"pay": make_treatment("microaggregate")}, before, after)[0].utility.means
     {'pay': 0.0}
     """
-    return tuple(
-        _study(column, treatment, original, published, least_rows) for column, treatment in protect.items()
-    )
+    return tuple(_study(column, treatment, original, published, least_rows) for column, treatment in protect.items())
 
 
 def _study(column: str, treatment: Any, original: pl.DataFrame, published: pl.DataFrame, least: int) -> TreatedStudy:
@@ -120,7 +118,9 @@ def histogram(before: Floats, after: Floats, least: int) -> tuple[tuple[str, flo
     found = []
     for (one, other), end in zip(joined, ends, strict=True):
         low = "" if begin is None else f"{begin:.4g}"
-        label = f"< {end:.4g}" if begin is None and end is not None else f"≥ {low}" if end is None else f"{low} – {end:.4g}"
+        label = (
+            f"< {end:.4g}" if begin is None and end is not None else f"≥ {low}" if end is None else f"{low} – {end:.4g}"
+        )
         found.append((label, one / len(x), other / len(y)))
         begin = end
     return tuple(found)

@@ -19,7 +19,8 @@ def treat_frame(
     for name in (*treatment.writes(column), *treatment.reads(column)):
         if name not in rows.columns:
             raise JobError(
-                f"The treatment {treatment.name!r} of {column!r} names the column {name!r}, which the table does not have. "
+                f"The treatment {treatment.name!r} of {column!r} names the column {name!r}, which the table does not "
+                "have. "
                 f"{near_miss(name, rows.columns)}"
             )
     measures = treatment.measures(column)

@@ -138,13 +138,16 @@ def numbers_of(column: pl.Series, method: str, *, what: str = "") -> Floats:
     lost = column.filter(found.is_null() & column.is_not_null() & (column.cast(pl.String).str.strip_chars() != ""))
     if len(lost):
         raise JobError(
-            f"{method} needs numbers; {column.name!r} also holds {some(lost.unique().sort().to_list())}. Name texts that "
+            f"{method} needs numbers; {column.name!r} also holds {some(lost.unique().sort().to_list())}. Name texts "
+            "that "
             "mean missing as missing tokens, or the decimal sign of the column."
         )
     values = found.fill_null(np.nan).to_numpy().astype(np.float64)
     if np.isinf(values).any():
-        raise JobError(f"{column.name!r} holds infinite numbers ({int(np.isinf(values).sum()):,} rows). Remove them, or "
-                       "name them as missing tokens.")  # fmt: skip
+        raise JobError(
+            f"{column.name!r} holds infinite numbers ({int(np.isinf(values).sum()):,} rows). Remove them, or "
+            "name them as missing tokens."
+        )
     return values
 
 

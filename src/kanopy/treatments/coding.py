@@ -114,6 +114,7 @@ def _too_few(column: str, side: str, at: float, people: int, size: int, values: 
         hint = f"Choose {side} = {better:g}, or another limit that more people reach."
     beyond = "above" if side == "top" else "below"
     return (
-        f"Only {people:,} {'person' if people == 1 else 'people'} of {column!r} would be coded at or {beyond} {at:g}, and a "
+        f"Only {people:,} {'person' if people == 1 else 'people'} of {column!r} would be coded at or {beyond} {at:g}, "
+        "and a "
         f"coded value must stand for at least {size}. {hint}"
     )

@@ -72,7 +72,8 @@ def dates_of(column: pl.Series, method: str, layout: str | None = None) -> tuple
             bad = odd
         lost = bad if len(bad) < len(lost) or lost is texts else lost
     raise JobError(
-        f"{method} needs dates; {column.name!r} holds texts that are none: {some(lost.unique().sort().to_list())}. Give their "
+        f"{method} needs dates; {column.name!r} holds texts that are none: {some(lost.unique().sort().to_list())}. "
+        "Give their "
         "format (format = '%d.%m.%Y'), or name texts that mean missing as missing tokens."
     )
 
@@ -86,8 +87,8 @@ def written(dates: pl.Series, layout: str | None) -> pl.Series:
 class ShiftDates(Treatment):
     """Date shift: all dates of a unit move by the same secret number of days, uniform in ±`days` without 0.
 
-    Intervals within a unit and their order are exact. The number comes from the key and the label of the unit alone: the
-    same key shifts the same person alike in another column, table or month. `weeks` keeps the day of the week. `finest`
+    Intervals within a unit and their order are exact. The number comes from the key and the label of the unit alone:
+    the same key shifts the same person alike in another column, table or month. `weeks` keeps the day of the week. `finest`
     cuts what is finer, after the shift. `purpose` separates projects that share a key.
 
     >>> from kanopy.treatments.apply import treat_values
@@ -98,9 +99,7 @@ class ShiftDates(Treatment):
     (8, False)
     """
 
-    unit: Annotated[
-        tuple[str, ...], Names(), "columns that say whose dates they are; those of the job's unit if none"
-    ] = ()
+    unit: Annotated[tuple[str, ...], Names(), "columns that say whose dates they are; the job's unit if none"] = ()
     days: Annotated[int, Whole(1, 3650), "dates move by up to so many days"] = 182
     weeks: Annotated[bool, Flag(), "move by whole weeks"] = False
     finest: Annotated[str | None, Maybe(OneOf(*FINEST)), "cut what is finer, after the shift"] = None
@@ -137,7 +136,8 @@ class ShiftDates(Treatment):
         nobody = units.is_null() & dates.is_not_null()
         if nobody.any():
             raise JobError(
-                f"shift-dates of {column!r}: {int(nobody.sum()):,} rows have a date but no unit ({', '.join(self.unit)}), so it "
+                f"shift-dates of {column!r}: {int(nobody.sum()):,} rows have a date but no unit "
+                f"({', '.join(self.unit)}), so it "
                 "is unknown what their dates move with. Fill the unit in, or leave these rows or dates out."
             )
         key = table.secrets.key_for(self.name, self.purpose, str(self.days), str(self.weeks))
@@ -172,7 +172,8 @@ def _moved(dates: pl.Series, days: Longs, column: str) -> pl.Series:
     if beyond.any():
         shown = dates.filter(beyond).cast(pl.String).unique().sort().to_list()
         raise JobError(
-            f"shift-dates of {column!r}: {some(shown)} would be shifted beyond the calendar (years 1 to 9999). Such dates "
+            f"shift-dates of {column!r}: {some(shown)} would be shifted beyond the calendar (years 1 to 9999). Such "
+            "dates "
             "usually mean 'unknown' or 'open': name them as missing tokens of the column."
         )
     if dates.dtype == pl.Date:
@@ -184,7 +185,8 @@ def _moved(dates: pl.Series, days: Longs, column: str) -> pl.Series:
     there = moved.dt.replace_time_zone(zone, ambiguous="earliest", non_existent="null")
     if (there.is_null() & moved.is_not_null()).any():
         raise JobError(
-            f"shift-dates of {column!r}: a shift leads to an hour that the clock of {zone} leaves out in spring. Give the "
+            f"shift-dates of {column!r}: a shift leads to an hour that the clock of {zone} leaves out in spring. Give "
+            "the "
             "times in UTC."
         )
     return there
@@ -245,8 +247,10 @@ class CutDates(Treatment):
             # Who is more than `oldest` years old becomes `oldest` + 1: the first age that is not told any more.
             unknown = on.is_null() & days.is_not_null()
             if unknown.any():
-                raise JobError(f"cut-dates of {column!r}: {int(unknown.sum()):,} rows have no date in {self.on!r}, so their "
-                               "age is unknown. Fill it in, or give one date for all.")  # fmt: skip
+                raise JobError(
+                    f"cut-dates of {column!r}: {int(unknown.sum()):,} rows have no date in {self.on!r}, so their "
+                    "age is unknown. Fill it in, or give one date for all."
+                )
             older = (days < limit).fill_null(False)
             dates = dates.zip_with(~older, limit.cast(dates.dtype))
         return {column: written(cut(dates, self.finest), layout).rename(column)}

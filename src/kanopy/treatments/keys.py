@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections import Counter
 
@@ -22,13 +23,14 @@ def check_strength(key: bytes | None) -> bytes:
     """
     if key is None:
         raise JobError(
-            f"A treatment of the job needs a secret key: give key=…, a file with --key-file, or set {KEY_VARIABLE}. {HOW}"
+            f"A treatment of the job needs a secret key: give key=…, a file with --key-file, or set {KEY_VARIABLE}. "
+            f"{HOW}"
         )
     if not isinstance(key, bytes) or len(key) < SHORTEST_KEY:
         raise JobError(f"The key must have at least {SHORTEST_KEY} bytes: a shorter one can be guessed. {HOW}")
     counts = Counter(key).values()
     bits = -sum(count * math.log2(count / len(key)) for count in counts)
-    steps = {(b - a) % 256 for a, b in zip(key, key[1:], strict=False)}
+    steps = {(b - a) % 256 for a, b in itertools.pairwise(key)}
     repeated = (key + key).find(key, 1) < len(key)
     if bits < LEAST_BITS or len(steps) < 3 or repeated:
         raise JobError(f"The key is too simple: it can be guessed. {HOW}")

@@ -53,7 +53,8 @@ def followed(column: str, values: pl.Series, original: pl.Series, published: pl.
     twice = known.group_by("key").len().filter(pl.col("len") > 1)["key"].sort().to_list()
     if twice:
         raise JobError(
-            f"{column!r} cannot follow {original.name!r}: {some(twice)} stand beside several of its values, so it says more. "
+            f"{column!r} cannot follow {original.name!r}: {some(twice)} stand beside several of its values, so it "
+            "says more. "
             "Give it a role of its own."
         )
     own = dict(zip(known["key"], known["value"], strict=True))

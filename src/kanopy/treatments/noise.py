@@ -36,7 +36,8 @@ class Noise(Treatment):
     summary: ClassVar[str] = "adds random noise to numbers, or multiplies them by it"
     guarantees: ClassVar[str] = "means are kept in expectation; correlated noise also keeps covariances"
     lacks: ClassVar[str] = (
-        "no k and no differential privacy: outliers stay outliers, and repeated releases with fresh noise average it out"
+        "no k and no differential privacy: outliers stay outliers, and repeated releases with fresh noise average it "
+        "out"
     )
     source: ClassVar[str] = "Kim 1986; Brand 2002; Evans, Zayatz, Slanta 1998"
     takes: ClassVar[str] = NUMBERS
@@ -73,8 +74,10 @@ class Noise(Treatment):
         if self.kind == ADDITIVE:
             spread = table.facts["spread"]
             if not spread:
-                raise JobError(f"{column!r} is constant: noise by a share of its spread has no effect. Leave it out, or "
-                               "suppress the column.")  # fmt: skip
+                raise JobError(
+                    f"{column!r} is constant: noise by a share of its spread has no effect. Leave it out, or "
+                    "suppress the column."
+                )
             drawn = normals(seed, table.first, len(values)) * (self.share * settled(spread))
             noisy = values + self._by_row(drawn, table)
         else:
@@ -86,7 +89,7 @@ class Noise(Treatment):
     def _by_row(
         self, drawn: np.ndarray[tuple[int], np.dtype[np.float64]], table: Table
     ) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
-        """Numbers drawn for the canonical order of a whole table, row by row; pieces keep the order they are read in."""
+        """Numbers drawn for the canonical order of a whole table, row by row."""
         if table.facts.get("pieces"):
             return drawn
         placed = np.empty_like(drawn)
@@ -104,7 +107,8 @@ class Noise(Treatment):
                 else names
             )
             raise JobError(
-                f"Correlated noise needs columns that vary; constant where all are known: {', '.join(map(repr, constant))}. Leave them out."
+                "Correlated noise needs columns that vary; constant where all are known: "
+                f"{', '.join(map(repr, constant))}. Leave them out."
             )
         seed = table.secrets.seed(self.name, *names)
         drawn = np.column_stack([normals(seed, 0, len(values), j) for j in range(len(names))])

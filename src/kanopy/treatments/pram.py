@@ -1,4 +1,4 @@
-"""PRAM, post-randomisation: categories change by chance, by a known matrix (Gouweleeuw, Kooiman, Willenborg, de Wolf 1998)."""
+"""PRAM, post-randomisation: categories change by chance, by a known matrix (Gouweleeuw et al. 1998)."""
 
 from __future__ import annotations
 
@@ -45,8 +45,8 @@ def usual_matrix(shares: Floats, keep: float) -> Floats:
 @dataclass(frozen=True)
 class Pram(Treatment):
     """Post-randomisation. Each category stays with probability `keep`, and else becomes any category of its stratum, as
-    often as it occurs there; the expected frequencies do not change. Or by an own `matrix`: per category the probability
-    of each category it becomes, which `invariant` turns into one that keeps expected frequencies.
+    often as it occurs there; the expected frequencies do not change. Or by an own `matrix`: per category the
+    probability of each category it becomes, which `invariant` turns into one that keeps expected frequencies.
     """
 
     keep: Annotated[float, Share(), "the probability that a value stays on purpose"] = 0.8
@@ -95,7 +95,8 @@ class Pram(Treatment):
         if len(distinct) > MOST_CATEGORIES:
             raise JobError(
                 f"pram of {column!r}: it has {len(distinct):,} different values, and categories are at most "
-                f"{MOST_CATEGORIES:,}. Group the values first, or protect numbers by noise and identifiers by pseudonyms."
+                f"{MOST_CATEGORIES:,}. Group the values first, or protect numbers by noise and identifiers by "
+                "pseudonyms."
             )
         if len(distinct) < 2:
             raise JobError(
@@ -137,9 +138,12 @@ class Pram(Treatment):
         absent = [label for label in labels if label not in self.matrix]
         strange = {name for row in self.matrix.values() for name, p in row.items() if p > 0} - set(labels)
         if absent or len(labels) > MOST_IN_MATRIX:
-            raise JobError(f"pram of {column!r}: the matrix has no row for {some(absent)}. Add one for each value of the "
-                           "column.")  # fmt: skip
+            raise JobError(
+                f"pram of {column!r}: the matrix has no row for {some(absent)}. Add one for each value of the column."
+            )
         if strange:
-            raise JobError(f"pram of {column!r}: the matrix leads to {some(sorted(strange))}, which the column does not "
-                           "have. Name its own values.")  # fmt: skip
+            raise JobError(
+                f"pram of {column!r}: the matrix leads to {some(sorted(strange))}, which the column does not "
+                "have. Name its own values."
+            )
         return np.array([[self.matrix[one].get(other, 0.0) for other in labels] for one in labels])

@@ -1,7 +1,7 @@
 """Random numbers that cannot be predicted: SHAKE-256 over a secret, in blocks.
 
-A generator for simulations can be reconstructed from a few of its numbers: whoever knows some original values could then
-undo all noise. The numbers of a row depend on its number alone, whatever the pieces in which a table is read.
+A generator for simulations can be reconstructed from a few of its numbers: whoever knows some original values could
+then undo all noise. The numbers of a row depend on its number alone, whatever the pieces in which a table is read.
 """
 
 from __future__ import annotations

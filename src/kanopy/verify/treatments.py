@@ -101,7 +101,7 @@ def _nothing_new_missing(seen: TreatedColumns) -> None:
 
 
 def _groups(seen: TreatedColumns) -> str:
-    """Microaggregation: enough rows share each combination of a stratum, sums are kept, values lie in the group's range."""
+    """Microaggregation: enough rows share each combination of a stratum, and sums are kept."""
     size, names, within = int(seen.job.get("size", 3)), seen.names, seen.within
     if seen.job.get("too_small", "refuse") == "refuse":
         _nothing_new_missing(seen)

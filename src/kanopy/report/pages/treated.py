@@ -16,8 +16,7 @@ def treated_section(treatments: Sequence[Mapping[str, Any]], studies: Sequence[A
     if not treatments:
         return Markup("")
     rows = [
-        [each["column"], each["method"], each["guarantees"], each["lacks"], each["verified"]]
-        for each in treatments
+        [each["column"], each["method"], each["guarantees"], each["lacks"], each["verified"]] for each in treatments
     ]
     promises = table("", ["column", "treatment", "guarantees", "does not promise", "verified"], rows)
     figures = [row for each in studies if (row := _figures(each)) is not None]
@@ -36,7 +35,8 @@ def treated_section(treatments: Sequence[Mapping[str, Any]], studies: Sequence[A
     return section(
         "Treated columns",
         "Columns that are no quasi-identifiers, and what was done to their values. Rows linked: the share of rows that "
-        "an attacker with the original values finds by the nearest published row. IL1s per value: the mean distance of a "
+        "an attacker with the original values finds by the nearest published row. IL1s per value: the mean distance "
+        "of a "
         "value, in units of √2 standard deviations.",
         promises, numbers, legend, *drawn,
     )  # fmt: skip
@@ -68,7 +68,9 @@ def _figures(study: Any) -> list[str] | None:
 
 def _drawn(study: Any) -> str:
     names = [name for name, _, _ in study.histogram]
-    chart: Chart = before_after(names, [b for _, b, _ in study.histogram], [a for _, _, a in study.histogram], study.column)
+    chart: Chart = before_after(
+        names, [b for _, b, _ in study.histogram], [a for _, _, a in study.histogram], study.column
+    )
     told = "; ".join(f"{name}: {percent(b)} before, {percent(a)} after" for name, b, a in study.histogram)
     return drawing(chart, "before-after", f"Shares of {study.column}: {told}.")
 
@@ -82,7 +84,8 @@ def treated_page(
         source,
         verdict=f"{plural(len(treatments), 'treatment')} applied to {plural(rows, 'row')}, each verified.",
         sentences=[
-            "No column was generalized: this release makes no promise about combinations of columns, such as k-anonymity.",
+            "No column was generalized: this release makes no promise about combinations of columns, such as "
+            "k-anonymity.",
             *notes,
         ],
         parts=[("treated", "Treated columns", treated_section(treatments, studies))],

@@ -37,8 +37,8 @@ class Microaggregate(Treatment):
     """Microaggregation: rows form groups of at least `size`, and each group publishes its mean (or median, or mode).
 
     The groups have a small squared error over the column and those `together` with it. Without a `variant`, one column
-    is grouped at its optimum (Hansen and Mukherjee 2003), and several by a local search that starts from MDAV; `mdav` is
-    the classic method (Domingo-Ferrer and Mateo-Sanz 2002). Columns of categories are compared by Gower's distance and
+    is grouped at its optimum (Hansen and Mukherjee 2003), and several by a local search that starts from MDAV; `mdav`
+    is the classic method (Domingo-Ferrer and Mateo-Sanz 2002). Columns of categories are compared by Gower's distance and
     publish their most frequent value. `within` names columns whose strata are grouped apart.
 
     >>> from kanopy.treatments.apply import treat_values
@@ -46,7 +46,7 @@ class Microaggregate(Treatment):
     [2.0, 2.0, 2.0, 11.0, 11.0, 11.0]
     """
 
-    size: Annotated[int, Whole(2), "rows (people, where the job has a unit) that share each published value"] = 3
+    size: Annotated[int, Whole(2), "rows (people, where the job has a unit) that share each value"] = 3
     together: Annotated[tuple[str, ...], Names(), "columns that are grouped with it"] = ()
     within: Annotated[tuple[str, ...], Names(), "columns whose strata are grouped apart"] = ()
     publish: Annotated[str, OneOf(*PUBLISHED), "what a group publishes"] = MEAN
@@ -56,9 +56,7 @@ class Microaggregate(Treatment):
         Mapping[str, float], MapOf(Number(above=0), "{'income': 2}"), "per column how much it counts"
     ] = field(default_factory=dict)
     too_small: Annotated[
-        str,
-        OneOf(*TOO_SMALL),
-        "rows of a stratum or of a pattern of missing values that are too few: refuse, or suppress",
+        str, OneOf(*TOO_SMALL), "rows of a stratum, or of a pattern of missing values, that are too few"
     ] = REFUSE
     whole: Annotated[bool, Flag(), "publish whole numbers; sums then change a little"] = False
     effort: Annotated[float, Number(above=0, most=1000), "multiplies the work of the local search"] = 1.0
@@ -97,8 +95,10 @@ class Microaggregate(Treatment):
         values, labels = _as_numbers(table.rows, names, self.name)
         nominal = np.array([label is not None for label in labels])
         if nominal.any() and self.publish == MEDIAN:
-            raise JobError(f"Categories have no median: microaggregate {column!r} with publish = 'mode' or 'mean', or leave "
-                           f"out {some([n for n, own in zip(names, nominal, strict=True) if own])}.")  # fmt: skip
+            raise JobError(
+                f"Categories have no median: microaggregate {column!r} with publish = 'mode' or 'mean', or leave "
+                f"out {some([n for n, own in zip(names, nominal, strict=True) if own])}."
+            )
         group = self.groups(names, values, nominal, table)
         made = {}
         for j, name in enumerate(names):
@@ -152,12 +152,15 @@ class Microaggregate(Treatment):
         if few and self.too_small == REFUSE:
             shown = ", ".join(few[:5]) + (f" and {len(few) - 5} more" if len(few) > 5 else "")
             raise JobError(
-                f"microaggregate of {some(names)}: fewer than {self.size} rows in {shown}. Choose a smaller size, join the "
+                f"microaggregate of {some(names)}: fewer than {self.size} rows in {shown}. Choose a smaller size, "
+                "join the "
                 "strata, fill in missing values, or give too_small = 'suppress' to publish nothing of them."
             )
         if few:
-            table.say(f"{names[0]}: the values of {suppressed:,} rows are suppressed, whose stratum or pattern of missing values "
-                      f"has fewer than {self.size} rows.")  # fmt: skip
+            table.say(
+                f"{names[0]}: the values of {suppressed:,} rows are suppressed, whose stratum or pattern of missing "
+                f"values has fewer than {self.size} rows."
+            )
         return group
 
     def _grouped(self, x: Floats, nominal: Mask, progress: Progress) -> Ints:
@@ -199,7 +202,7 @@ def _as_numbers(rows: pl.DataFrame, names: tuple[str, ...], method: str) -> tupl
 
 
 def _scaled(values: Floats, nominal: Mask, names: tuple[str, ...], asked: Microaggregate) -> Floats:
-    """Columns in units of their spread: standard deviations, or ranges beside categories (Gower 1971); then weighted."""
+    """Columns in units of their standard deviation, or range beside categories (Gower 1971); then weighted."""
     x = values.copy()
     numbers = ~nominal
     if asked.scale == STANDARDISED or nominal.any():

@@ -8,7 +8,7 @@ from kanopy._compiler import kernel
 
 @kernel(makes_arrays=False)
 def shortest_path(values: Floats, size: int, cost: Floats, before: Longs) -> None:
-    """Fill `cost[i]`, the least squared error of the first i sorted values, and `before[i]`, where its last group begins.
+    """Fill `cost[i]`, the least squared error of the first i sorted values, and `before[i]`, where their last group is.
 
     Groups have `size` to 2·size - 1 values. Errors are added up value by value, from the last one down (Welford 1962),
     so that large numbers lose no digits.

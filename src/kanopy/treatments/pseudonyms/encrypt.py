@@ -15,8 +15,8 @@ from kanopy.treatments.random_numbers import derived
 class Encrypt(Pseudonym):
     """Reversible pseudonyms: who has the key turns them back, and notices every change of a letter.
 
-    Each value is encrypted by AES-SIV with a key of 512 bits; the same value has the same pseudonym. Its length tells how
-    long the value is.
+    Each value is encrypted by AES-SIV with a key of 512 bits; the same value has the same pseudonym. Its length tells
+    how long the value is.
     """
 
     name: ClassVar[str] = "encrypt"
@@ -49,7 +49,8 @@ class Encrypt(Pseudonym):
                 wrong.append(text)
         if wrong:
             raise JobError(
-                f"{some(wrong)} of {column!r} were not made with this key, domain, recipient and version, or were changed."
+                f"{some(wrong)} of {column!r} were not made with this key, domain, recipient and version, or were "
+                "changed."
             )
         return found
 

@@ -59,7 +59,8 @@ class FormatPreserving(Pseudonym):
         if short:
             raise refuse_value(
                 self.name, column, some(short),
-                f"have fewer than {cipher.shortest} {self.alphabet}: all pseudonyms could be tried. Use 'hash', 'encrypt' or "
+                f"have fewer than {cipher.shortest} {self.alphabet}: all pseudonyms could be tried. Use 'hash', "
+                "'encrypt' or "
                 "'tokens', or a larger alphabet.",
             )  # fmt: skip
         run = way(cipher)

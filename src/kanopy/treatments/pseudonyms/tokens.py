@@ -90,6 +90,8 @@ def _read(text: str, path: str) -> list[list[str]]:
         or len({row[2] for row in rows[1:]}) < len(rows) - 1
         or len({(row[0], row[1]) for row in rows[1:]}) < len(rows) - 1
     ):
-        raise JobError(f"{path!r} is no table of tokens: it must have the columns {', '.join(COLUMNS)}, and each value and token "
-                       "once. Name another file; one that does not exist is made.")  # fmt: skip
+        raise JobError(
+            f"{path!r} is no table of tokens: it must have the columns {', '.join(COLUMNS)}, and each value and token "
+            "once. Name another file; one that does not exist is made."
+        )
     return rows[1:]
