@@ -49,7 +49,7 @@ def _exchange(boxes: Boxes, one: int, other: int) -> None:
 @helper
 def _before(boxes: Boxes, column: int, one: int, value: float, number: int) -> bool:
     found = boxes.x[one, column]
-    return found < value or (found == value and boxes.row[one] < number)
+    return found < value or (found == value and boxes.row[one] < number)  # type: ignore[no-any-return]
 
 
 @helper

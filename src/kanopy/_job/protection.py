@@ -93,12 +93,12 @@ def settle_protection(job: Any) -> Iterator[str]:
                 "treatment out."
             )
     for column, treatment in treated.items():
-        leader = getattr(treatment, "column", None)
+        leader = str(getattr(treatment, "column", None))
         if treatment.name == "follow" and leader in treated and treated[leader].name == "follow":
             yield f"{column!r} follows {leader!r}, which follows another column itself. Let both follow that one."
         if column in treatment.reads(column) or (set(treatment.reads(column)) & set(treatment.writes(column))):
             yield f"The treatment {treatment.name!r} of {column!r} refers to the column itself. Name another column."
-        if treatment.name == "follow" and leader not in written and job.roles.get(str(leader)) in (
+        if treatment.name == "follow" and leader not in written and job.roles.get(leader) in (
             None, Role.IDENTIFIER, Role.UNIT, Role.UNDECIDED,
         ):  # fmt: skip
             yield (

@@ -77,7 +77,8 @@ class TreatedReport:
         """A short Python script that runs the same job again."""
         from kanopy.report.script import script_of_job
 
-        return script_of_job(self.result.job.to_toml(), self.result.prepared.source)
+        job: Any = self.result.job
+        return script_of_job(job.to_toml(), self.result.prepared.source)
 
     def _repr_html_(self) -> str:
         return self.to_html()

@@ -354,7 +354,7 @@ class Report(Short):
                 "class_sizes": {"before": _bins(self.sizes_before), "after": _bins(self.sizes_after)},
                 "verification": facts.verification,
                 "treatments": list(facts.treatments),
-                "treated": [each.to_dict() for each in facts.treated_studies],
+                "studies": [each.to_dict() for each in facts.treated_studies],
                 "source": facts.source,
                 "job": facts.public_job_toml or facts.job_toml,
                 "notes": self.notes,

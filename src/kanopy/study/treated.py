@@ -67,12 +67,15 @@ def _study(column: str, treatment: Any, original: pl.DataFrame, published: pl.Da
     names = treatment.writes(column)
     numbers = [(name, as_numbers(original[name]), as_numbers(published[name])) for name in names]
     usable = [(name, x, y) for name, x, y in numbers if x is not None and y is not None]
+    numeric = next(((x, y) for name, x, y in usable if name == column), None)
+    if numeric is not None:
+        there = ~np.isnan(numeric[0])
+        changed = float((numeric[0] != numeric[1])[there].mean()) if there.any() else 0.0
     if not usable or treatment.for_identifiers:
         return TreatedStudy(column, treatment.name, changed)
     columns = tuple(name for name, _, _ in usable)
     x, y = (np.column_stack([each[side] for each in usable]) for side in (1, 2))
-    own = next(((x, y) for name, x, y in usable if name == column), None)
-    drawn = () if own is None else histogram(*own, least)
+    drawn = () if numeric is None else histogram(*numeric, least)
     return TreatedStudy(column, treatment.name, changed, study_risk(columns, x, y), study_utility(columns, x, y), drawn)
 
 

@@ -88,8 +88,8 @@ class ShiftDates(Treatment):
     """Date shift: all dates of a unit move by the same secret number of days, uniform in ±`days` without 0.
 
     Intervals within a unit and their order are exact. The number comes from the key and the label of the unit alone:
-    the same key shifts the same person alike in another column, table or month. `weeks` keeps the day of the week. `finest`
-    cuts what is finer, after the shift. `purpose` separates projects that share a key.
+    the same key shifts the same person alike in another column, table or month. `weeks` keeps the day of the week.
+    `finest` cuts what is finer, after the shift. `purpose` separates projects that share a key.
 
     >>> from kanopy.treatments.apply import treat_values
     >>> import datetime as dt

@@ -234,7 +234,7 @@ def _noisy(seen: TreatedColumns) -> str:
             (1 - 1 / math.sqrt(1 + share**2)) * (pair["before"] - pair["before"].mean()).abs()
             if kind == "correlated"
             else 0.0
-        )  # type: ignore[operator]
+        )
         if (gap > most + shrunk + slack).any():
             raise _failed(name, "a value moved further than the noise reaches")
         if not seen.job.get("whole") and pair.height >= 3 and int((gap == 0).sum()) > 0.01 * pair.height + 1:
@@ -309,7 +309,7 @@ def _resampled(seen: TreatedColumns) -> str:
     """Re-sampling: nothing beyond the column's own values, and the order of ranks kept."""
     _nothing_new_missing(seen)
     pair = seen.pair(seen.column).drop_nulls().sort("before", "after")
-    if pair.height and ((pair["after"] > pair["before"].max()) | (pair["after"] < pair["before"].min())).any():  # type: ignore[operator]
+    if pair.height and ((pair["after"] > pair["before"].max()) | (pair["after"] < pair["before"].min())).any():
         raise _failed(seen.column, "a value is beyond the column's own")
     if (pair["after"].diff().drop_nulls() < -NEAR * _scale(pair["before"])).any():
         raise _failed(seen.column, "ranks changed")

@@ -38,8 +38,8 @@ class Microaggregate(Treatment):
 
     The groups have a small squared error over the column and those `together` with it. Without a `variant`, one column
     is grouped at its optimum (Hansen and Mukherjee 2003), and several by a local search that starts from MDAV; `mdav`
-    is the classic method (Domingo-Ferrer and Mateo-Sanz 2002). Columns of categories are compared by Gower's distance and
-    publish their most frequent value. `within` names columns whose strata are grouped apart.
+    is the classic method (Domingo-Ferrer and Mateo-Sanz 2002). Columns of categories are compared by Gower's
+    distance and publish their most frequent value. `within` names columns whose strata are grouped apart.
 
     >>> from kanopy.treatments.apply import treat_values
     >>> treat_values([1, 2, 3, 10, 11, 12], Microaggregate(size=3))

@@ -30,8 +30,14 @@ class FF1:
             raise JobError(f"FF1 has 2 to 65,536 letters, not {radix}.")
         self.radix, self.tweak = radix, tweak
         self._block = Cipher(algorithms.AES(key), modes.ECB()).encryptor().update
-        self._chain = lambda data: Cipher(algorithms.AES(key), modes.CBC(bytes(16))).encryptor().update(data)[-16:]
+        self._key = key
         self.shortest = max(2, math.ceil(math.log(LEAST_DOMAIN) / math.log(radix) - 1e-12))
+
+    def _chain(self, data: bytes) -> bytes:
+        """The last block of cipher block chaining."""
+        from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
+
+        return Cipher(algorithms.AES(self._key), modes.CBC(bytes(16))).encryptor().update(data)[-16:]
 
     def encrypt(self, digits: Sequence[int]) -> list[int]:
         """The digits encrypted: as many, of the same radix."""
