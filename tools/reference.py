@@ -132,6 +132,10 @@ def job_file_page() -> str:
             "A job is a TOML file (or JSON with the same keys). `kanopy init DATA` writes one with comments. Paths are "
             "relative to the job file. Keys that are absent have their default. Options of the command line override "
             "the job file.\n",
+            "Editors complete and check a job by its [JSON Schema](job.schema.json): `kanopy schema -o "
+            "job.schema.json` writes it, and the line `#:schema ./job.schema.json` at the top of the job "
+            "names it (VS Code with Even Better TOML, Taplo). `kanopy init` writes that line where the file is "
+            "beside the job.\n",
             "The last column says what a key has no effect without; a job that gives it in vain is refused. Not every "
             "command reads all keys: see [commands](commands.md).\n",
             table(TITLES, rows),
@@ -347,11 +351,19 @@ def json_page() -> str:
     return "\n".join(parts)
 
 
+def schema_page() -> str:
+    """The schema of job files, for editors."""
+    from kanopy._job.schema import job_schema
+
+    return f"{json.dumps(job_schema(), indent=1, ensure_ascii=False)}\n"
+
+
 PAGES = {
     "job-file.md": job_file_page,
     "parameters.md": parameters_page,
     "commands.md": commands_page,
     "json.md": json_page,
+    "job.schema.json": schema_page,
 }
 
 if __name__ == "__main__":

@@ -115,7 +115,7 @@ def bad_text() -> Iterator[Case]:
         "an open quote in the header": '"age,sex\n1,f\n2,m\n',
         "a quote inside": 'age,sex\n"1"x,f\n2,m\n',
         "no such column": "name,sex\n1,f\n2,m\n",
-        "another separator": "age:sex\n1:f\n2:m\n",
+        "another separator": "age:sex\n1:f\n2:m:x\n",
         "binary": bytes(range(256)) * 20,
         "zeros": bytes(4000),
         "a zero in the header": "a\0ge,sex\n1,f\n",

@@ -51,6 +51,7 @@ HOMES = {
     "household": "id",
     **instead("age", zip=QUASI),
 }
+PLACED = {"places": {"home": ["lat", "lon"]}, "columns": {"lat": None, "home": QUASI}}
 CASES: dict[str, Case] = {
     "k": of(k=6),
     "suppress": of(beside={"suppress": "0%"}, suppress="20%"),
@@ -75,11 +76,17 @@ CASES: dict[str, Case] = {
     "neutralize-formulas": of(beside={"columns": column("note", role="insensitive")}, neutralize_formulas=True),
     "known": of("visits.csv", {"columns": column("person", role="unit")}, known="all"),
     "repeats": of("baskets.csv", LISTED, repeats="each"),
+    "encoding": of(encoding="utf-16"),
+    "delimiter": of("cuts.csv", instead("sex"), delimiter=";"),
+    "sheet": of(sheet="Data"),
+    "header-row": of("heads.csv", instead("age"), header_row=2),
+    "places": of("points.csv", instead("age", "sex", lat=QUASI), **PLACED),
     "role quasi-identifier": of(columns={"zip": QUASI}),
     "role sensitive": of(columns=column("ill", role="sensitive")),
     "role identifier": of(columns=column("id", role="identifier")),
     "role insensitive": of(columns=column("zip", role="insensitive")),
     "role undecided": of(columns=column("zip", role="undecided")),
+    "role withheld": of(columns=column("zip", role="withheld")),
     "role unit": of(columns=column("person", role="unit")),
     "column hierarchy": of(columns={"age": {"hierarchy": "trees/age.csv"}, "sex": {"hierarchy": "trees/sex.csv"}}),
     "column min-level": of(columns=column("sex", min_level=1)),
@@ -125,6 +132,9 @@ ONLY: dict[tuple[str, str], Case] = {
     ("hierarchy suggest", "column hierarchy"): of(
         beside={"columns": {"ill": QUASI}}, columns=column("ill", hierarchy="trees/ill.csv")
     ),
+    ("hierarchy suggest", "places"): of("points.csv home", instead("age", "sex", lat=QUASI), **PLACED),
+    ("assess", "places"): of("points.csv placed.csv", instead("age", "sex", lat=QUASI), **PLACED),
+    ("mask", "places"): of(places={"kept": ["kept", "legs"]}),
     ("mask", "k"): of(k=7),
     ("mask", "algorithm"): of(algorithm={"name": "fusion", "targets": "any"}),
     ("mask", "missing"): of("gaps.csv", missing="error"),
@@ -141,11 +151,16 @@ ONLY: dict[tuple[str, str], Case] = {
     ("mask", "sampling-weight"): of(sampling_weight="legs"),
     ("mask", "household"): of(household="legs"),
     ("mask", "unknown"): of(unknown="add"),
+    ("mask", "delimiter"): of("cuts.csv", instead("animal", age=QUASI), delimiter=";"),
+    ("assess", "delimiter"): of("cuts.csv people.csv", instead("sex"), delimiter=";"),
+    ("assess", "header-row"): of("heads.csv people.csv", instead("age"), header_row=2),
+    ("hierarchy suggest", "header-row"): of("heads.csv sex", instead("age"), header_row=2),
     ("mask", "role quasi-identifier"): of(columns={"kept": QUASI}),
     ("mask", "role sensitive"): of(columns=column("kept", role="sensitive")),
     ("mask", "role identifier"): of(beside={"rest": "publish"}, columns=column("kept", role="identifier")),
     ("mask", "role insensitive"): of(columns=column("kept", role="insensitive")),
     ("mask", "role undecided"): of(beside={"rest": "publish"}, columns=column("kept", role="undecided")),
+    ("mask", "role withheld"): of(beside={"rest": "publish"}, columns=column("kept", role="withheld")),
     ("mask", "role unit"): of(columns=column("kept", role="unit")),
     ("mask", "column hierarchy"): of(
         "kinds.csv",

@@ -26,6 +26,7 @@ BASE = {
     "algorithms": "best",
     "models": "t-equal",
     "treatments": "round",
+    "schema": "",
     "hierarchy methods": "otf",
     "hierarchy evaluate": "animal.csv",
     "hierarchy improve": "animal.csv",
@@ -33,6 +34,9 @@ BASE = {
     "hierarchy show": "animal.csv",
     "hierarchy suggest": "people.csv age",
     "hierarchy compare": "animal.csv other.csv",
+    "classifications list": "",
+    "classifications search": "germany",
+    "classifications show": "countries",
     "ontology compile": "words.csv -o words.npz",
     "ontology info": "words.csv",
 }
@@ -46,6 +50,7 @@ VALUES: dict[str | tuple[str, str], str] = {
     ("init", "--output"): "other.toml",
     ("count", "--output"): "other.parquet",
     ("explore", "--output"): "map.csv",
+    ("schema", "--output"): "made.json",
     ("compare", "--output"): "compared.csv",
     ("hierarchy improve", "--output"): "better.csv",
     ("ontology compile", "--output"): "other.npz",
@@ -54,6 +59,9 @@ VALUES: dict[str | tuple[str, str], str] = {
     ("init", "--hierarchies"): "made-trees",
     "--no-hierarchies": "",
     "--encoding": "utf-16",
+    "--delimiter": ";",
+    "--sheet": "Data",
+    "--header-row": "2",
     "--json": "",
     "--job": "job.toml",
     "--quasi": "zip",
@@ -74,6 +82,8 @@ VALUES: dict[str | tuple[str, str], str] = {
     ("mask", "--sensitive"): "kept",
     "--identifiers": "id",
     ("mask", "--identifiers"): "kept",
+    "--withheld": "id",
+    ("mask", "--withheld"): "kept",
     "--insensitive": "ill",
     ("mask", "--insensitive"): "kept",
     "--rest": "publish",
@@ -166,6 +176,11 @@ VALUES: dict[str | tuple[str, str], str] = {
     "--html": "drawn.html",
     "--max-edits": "1",
     "--levels": "3",
+    "--classification": "us-zip3",
+    "--in": "countries",
+    "--most": "1",
+    "--code": "DE",
+    "--language": "de",
     "--max-fan-out": "2",
     "--style": "taxonomy",
     "--level": "1",
@@ -298,17 +313,25 @@ INSTEAD: dict[tuple[str, str], tuple[str, str]] = {
     ("hierarchy build", "--max-fan-out"): ("hierarchy build animals.csv animal --method ontology", ""),
     ("hierarchy build", "--levels"): ("hierarchy build animals.csv animal --method ontology", ""),
     ("hierarchy build", "--senses"): ("hierarchy build animals.csv animal --method ontology", ""),
+    ("hierarchy build", "--classification"): ("hierarchy build people.csv zip", ""),
     ("hierarchy build", "--style"): ("hierarchy build animals.csv animal --method ontology", ""),
     ("hierarchy suggest", "--style"): ("hierarchy suggest animals.csv animal", ""),
     ("hierarchy compare", "--data"): ("hierarchy compare animal.csv other.csv", MEASURED),
     ("hierarchy compare", "--column"): (MEASURED, "--column kept"),
     ("hierarchy compare", "--encoding"): (MEASURED, ""),
+    ("hierarchy compare", "--delimiter"): (MEASURED, ""),
+    ("hierarchy compare", "--sheet"): (MEASURED, ""),
+    ("hierarchy compare", "--header-row"): (MEASURED, ""),
+    ("classifications search", "--most"): ("classifications search island --in countries", ""),
     ("ontology compile", "--is-a"): ("ontology compile words.obo -o words.npz", ""),
 }  # fmt: skip
 """Runs of their own where the plain one cannot show it: the run without the option, and with it where more differs."""
 
 WRONG_IS_SEEN: dict[str | tuple[str, str], str] = {
     "--encoding": "a wrong encoding is an error, which shows that it is used",
+    "--delimiter": "with a wrong one the columns are not there, which shows that it is used",
+    "--sheet": "a text has no sheets: refused; tests/cli/test_file_layout.py reads workbooks",
+    "--header-row": "below a wrong one the columns are not there, which shows that it is used",
     "--embedding": "a folder without a model is an error, which shows that it is used: tests have no model",
     "--master": "a wrong address of a cluster is an error, which shows that it is used",
     "--emit-sql": "the statement needs a library that is not always there; without it there is an error",
@@ -357,6 +380,8 @@ def write_inputs(folder: Path) -> None:
     write("baskets.csv", ["bought,age", *lists])
     write("many.csv", ["zip", *(str(i % 7) for i in range(100_050))])
     write("many-released.csv", ["zip", *(str(i % 7) if i % 7 < 3 else "*" for i in range(100_050))])
+    write("points.csv", ["lat,lon", *(f"{48 + i % 7 / 10},{2 + i % 5 / 10}" for i in range(40))])
+    write("placed.csv", ["home", *("*" for _ in range(40))])
     write("pay.csv", ["age,pay", *(f'{20 + i % 9},"1.{i % 7}00,5{"0" * (i % 2)}"' for i in range(40))])
     write("paid.csv", ["age,pay", *(f"{20 + i % 9},1{i % 7}00.5" for i in range(40))])
     write("lists/bought.csv", [f"{each};{'drink' if i < 2 else 'food'};*" for i, each in enumerate(goods)])
@@ -397,6 +422,10 @@ def write_inputs(folder: Path) -> None:
                           'role = "quasi-identifier"', "[columns.kept]", 'role = "identifier"'])  # fmt: skip
     write("skipping.toml", ["k = 4", "skip-rows = 3", *zipped])
     write("old.toml", ["k = 4"])
+    cut = [f"{20 + i % 9};{i % 3},{kinds[i % 6]};{i % 4}" for i in range(40)]
+    write("cuts.csv", ["age;shoe,animal;legs", *cut])
+    write("heads.csv", ["id,age,sex,animal", "nr,age,sex,animal", *(f"{i},{20 + i % 9},{'fm'[i % 2]},{kinds[i % 6]}"
+                                                             for i in range(40))])  # fmt: skip
     sqlite3.connect(folder / "held.sqlite").execute("CREATE TABLE other (age TEXT)").connection.commit()
 
 

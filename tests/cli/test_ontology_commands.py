@@ -76,7 +76,7 @@ def test_compile_info_and_several_ontologies(tmp_path: Path) -> None:
         (["similarity", "--pairs", "absent.csv"], "There is no file absent.csv"),
         (["similarity", "cat", "qqqx"], "does not know the word 'qqqx'"),
         (["similarity", "cat", "quickly"], "no noun sense"),
-        (["similarity", "cat", "dog", "--measure", "wu"], "no similarity measure 'wu'"),
+        (["similarity", "cat", "dog", "--measure", "wu"], "no similarity measure called 'wu'. Did you mean 'wu-palmer"),
         (["similarity", "cat", "dog", "--ontology", "absent.obo"], "no ontology 'absent.obo'"),
         (["ontology", "compile", "absent", "-o", "x.npz"], "no ontology 'absent'"),
         (["ontology", "compile", "absent", "-o", "x.txt"], "end in .npz"),

@@ -60,7 +60,7 @@ def test_what_is_spilled_and_does_not_fit_leaves_nothing(
     monkeypatch.setenv("KANOPY_MOST_DIFFERENT", "100")
     job = JOB.replaced(algorithm=algorithm)
     with (
-        pytest.raises(DataError, match=r"no space in .* for the different rows|The disk is full"),
+        pytest.raises(DataError, match=r"no space in .* for the distinct rows|The disk is full"),
         open_engine("stream", source, f"{tmp_path}/out.parquet", job) as engine,
     ):
         run_on_engine(engine, job)

@@ -231,7 +231,7 @@ def test_no_space_for_what_kind_rows_are_is_told(tmp_path: Path, monkeypatch: py
             raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("tempfile.SpooledTemporaryFile", lambda *_, **__: Full())
-    with pytest.raises(DataError, match=r"no space in .* for what kind every row is"):
+    with pytest.raises(DataError, match=r"no space in .* for which distinct row every row is"):
         run_on_engine(_stream(tmp_path / "p.parquet", tmp_path / "out.parquet"), BY_AGE)
     assert _left(tmp_path) == ["p.parquet"]
 

@@ -160,8 +160,14 @@ def test_sets_of_as_many_columns_as_there_are_may_be_asked_for_and_more_may_not(
     [
         (["--emit-sql", "oracle7", "-o", "out.sql"], "Statements are not handed out for 'oracle7'"),
         (["--emit-sql", "duckdb", "-o", "out.csv"], r"Statements are written to a \.sql file\. Name it out\.sql"),
-        (["--emit-sql", "duckdb", "-o", "out.sql", "--report", "r.html"], "'--report' has no use beside --emit-sql"),
-        (["--emit-sql", "duckdb", "-o", "out.sql", "--engine", "stream"], "'--engine' has no use beside --emit-sql"),
+        (
+            ["--emit-sql", "duckdb", "-o", "out.sql", "--report", "r.html"],
+            "report has no effect without all rows in memory",
+        ),
+        (
+            ["--emit-sql", "duckdb", "-o", "out.sql", "--engine", "stream"],
+            "engine has no effect without a release that is written",
+        ),
     ],
 )
 def test_a_statement_that_cannot_be_handed_out_is_refused(

@@ -22,6 +22,7 @@ from kanopy.hierarchy import Editor, Hierarchy, compare_hierarchies, improve_hie
 from kanopy.hierarchy.builders.registry import BUILDERS
 from kanopy.hierarchy.builders.semantic.builders import Ontology
 from kanopy.privacy.models import KAnonymity
+from kanopy.report.style import SNIPPET_CSS
 from kanopy.search.algorithms import ALGORITHMS, algorithm_class
 from kanopy.search.solution import Solution
 from tests.report.report_inputs import EVIL
@@ -69,7 +70,8 @@ def objects() -> dict[str, Any]:
     masked = kanopy.mask({"why": ["beach", "beach", "sea", "bird"] * 5}, kanopy.MaskJob(text=["why"], k=3))
     many = Hierarchy.from_rows([[f"v{i}", f"g{i % 97}", f"h{i % 7}", "*"] for i in range(9_000)], require_nesting=False)
     return {
-        "job": job, "result": result, "report": result.report, "hierarchy": cities, "large": large, "deep": many,
+        "job": job, "mask job": kanopy.MaskJob(text=[EVIL], k=3),
+        "result": result, "report": result.report, "hierarchy": cities, "large": large, "deep": many,
         "comparison": kanopy.compare(people, job, algorithms=["optimal", "datafly"]),
         "exploration": kanopy.explore(people, job, ks=[2, 5, 299]),
         "risk": kanopy.assess_risk(people, quasi=["age", "city"], sensitive=["ill"]),
@@ -101,6 +103,7 @@ def test_every_repr_is_one_short_line(objects: dict[str, Any]) -> None:
 SHOWN = (
     "result", "report", "hierarchy", "large", "deep", "comparison", "exploration", "risk", "utility", "check",
     "hierarchies", "quality", "suggestion", "improvement", "proposal", "editor", "mask result", "mask report",
+    "job", "mask job", "guess",
 )  # fmt: skip
 
 
@@ -124,6 +127,17 @@ def test_what_is_shown(objects: dict[str, Any]) -> None:
     assert "10,000 values" in objects["large"]._repr_html_() and "more" in objects["large"]._repr_html_()
     assert "does not hold" in objects["check"]._repr_html_()
     assert "<svg" in objects["exploration"]._repr_html_() and "<svg" in objects["comparison"]._repr_html_()
+
+
+def test_no_style_reaches_the_page_around_and_none_of_it_reaches_in() -> None:
+    """Jupyter, VS Code and Colab style lists and tables by classes: the numbers of a release lay over each other."""
+    rules = re.sub(r"@media[^{]*\{(.*?\})\s*\}", r"\1", SNIPPET_CSS, flags=re.DOTALL)
+    selectors = [each.strip() for rule in re.findall(r"([^{}]+)\{", re.sub(r"/\*.*?\*/", "", rules)) for each in
+                 re.split(r",(?![^(]*\))", rule)]  # fmt: skip
+    assert len(selectors) > 100 and all(each.startswith(".kanopy") for each in selectors)
+    assert ".kanopy.kanopy.kanopy *:not(svg, svg *) { all: revert; }" in SNIPPET_CSS
+    own = [each for each in selectors if not each.startswith(".kanopy.kanopy.kanopy ")]
+    assert all(each.startswith(".kanopy:not(#_)") for each in own)  # outweighs classes of any number
 
 
 def test_a_report_is_computed_once(objects: dict[str, Any]) -> None:

@@ -202,6 +202,19 @@ def _bomb() -> bytes:
 
 
 def doubtful_files() -> Iterator[Odd]:
+    signs = [["dose (µg)", "area (m²)", "temp"], ["£5", "§ 12", "21 °C"], ["7", "3±1", "“cold” – 5"]]
+    for encoding in ("cp1252", "cp1254", "cp1258"):
+        yield text_file(f"signs-{encoding}.csv", joined(signs).encode(encoding), signs, said="cp1252")
+    names = [
+        ["id", "name"],
+        *([str(number), f"Ann{number}"] for number in range(60)),
+        ["60", "Beltrv°n"],
+        ["61", "Josv©"],
+    ]
+    said = "2 of 63 lines have letters that do not tell which encoding it is"
+    yield text_file("damaged-names.csv", joined(names).encode("cp1252"), names, said=said)
+    few = [["name"], ["Luís"]]
+    yield text_file("one-name.csv", joined(few).encode("mac_roman"), refused="Line 2 reads as .*: 'Luís'")
     yield text_file("two-signs.csv", b"a,b;c\n1,2;3\n4,5;6\n", refused="may be cut at ',' .*or ';'")
     yield text_file("two-heads.csv", b"Ann,,\nname,town,job\nBob,Rome,cook\n", refused="may name its columns in row 1")
     yield text_file("two-rows.csv", b"Men,,Women,\nage,pay,age,pay\n1,2,3,4\n5,6,7,8\n",

@@ -15,7 +15,7 @@ import kanopy
 from kanopy import Job, anonymize
 from kanopy._errors import JobError, KanopyError, VerificationFailed
 from kanopy.extend import Treatment, check
-from kanopy.release import treating
+from kanopy.release.treated import treating
 from kanopy.verify.treatments import TreatedColumns, verify_treatment
 
 KEY = b"a key of sixteen bytes"

@@ -13,6 +13,7 @@ import numpy as np
 import polars as pl
 
 import kanopy
+from kanopy._table.formats.layout import Layout
 from tests.used.argument_inputs import (
     ANIMALS,
     ILLS,
@@ -152,6 +153,8 @@ JOINED = {
     "one_level": needs(True, data=fine, quasi="age", beside=fine, in_order=False),
     "beside": of(earlier),
 }
+FORM_REFUSED = Case("cp1250", refused="is not a file")
+"""What says how a file is read is refused for a table in memory."""
 STUDIED_CASES: dict[str, Case] = {
     "k": of(9),
     "unit": of("person"),
@@ -161,6 +164,10 @@ STUDIED_CASES: dict[str, Case] = {
     "missing_tokens": of("99, ?", data=gaps),
     "column_tokens": of({"age": ["99", "?"]}, data=gaps),
     "decimals": of({"pay": ","}, data=paid, quasi="pay"),
+    "encoding": FORM_REFUSED,
+    "delimiter": Case(";", refused="is not a file"),
+    "sheet": FORM_REFUSED,
+    "header_row": Case(2, refused="is not a file"),
 }
 GIVEN: Wanted = {
     "anonymize": {
@@ -178,6 +185,7 @@ GIVEN: Wanted = {
     },
     "assess": {
         "original": of(others),
+        **{name: STUDIED_CASES[name] for name in ("encoding", "delimiter", "sheet", "header_row")},
         "released": of(lambda: released().with_columns(pl.lit("*").alias("sex"))),
         "job": of(lambda: job(unit="person")),
         "quasi": of("age"),
@@ -200,6 +208,7 @@ GIVEN: Wanted = {
     },
     "assess_risk": {
         "data": of(others),
+        "engine": Case("stream", refused="a table in memory stays there"),
         "job": of(lambda: job(unit="person")),
         "quasi": of("zip"),
         "sensitive": of("ill"),
@@ -228,6 +237,7 @@ GIVEN: Wanted = {
     },
     "check": {
         "data": of(others),
+        "engine": Case("stream", {"beside": earlier}, refused="compares rows"),
         "job": of(lambda: job(unit="person")),
         "quasi": of("zip"),
         "sensitive": of("ill"),
@@ -276,8 +286,15 @@ GIVEN: Wanted = {
         "key": needs(
             b"a secret that is long enough", job=kanopy.MaskJob(text="animal", identifiers="id", pseudonymize="id")
         ),
+        "engine": Case("stream", {"data": "people.csv", "output": "out.csv"}, refused="compare every answer"),
+        "output": of("out.csv"),
+        "overwrite": Case(True, {"output": "out.csv"}, refused="overwrite has no effect"),
     },
-    "guess_job": {"data": of(animals), "source": of("the survey")},
+    "guess_job": {
+        "data": of(animals),
+        "source": of("the survey"),
+        "layout": Case(Layout("cp1250"), refused="is not a file"),
+    },
     "build_hierarchy": {
         "values": of([1, 2, 3]),
         "method": of("order"),
@@ -310,7 +327,14 @@ GIVEN: Wanted = {
         "column": of("beast"),
         "require_nesting": of(False, path="broken_animal.csv"),
     },
-    "read_table": {"source": of("others.csv"), "columns": of(["age"])},
+    "read_table": {
+        "source": of("others.csv"),
+        "columns": of(["age"]),
+        "encoding": of("cp437", source="umlauts.csv"),
+        "delimiter": of(";"),
+        "sheet": Case("2024", refused="sheet"),
+        "header_row": of(2),
+    },
     "suggest_hierarchies": {
         "values": of([1, 2, 3, 4]),
         "k": of(4),

@@ -121,6 +121,7 @@ def choices(**senses: str) -> kanopy.ontology.SenseChoices:
 def write_inputs(folder: Path) -> None:
     """The files that the cases name."""
     pl.DataFrame(people()).write_csv(folder / "people.csv")
+    (folder / "umlauts.csv").write_bytes("town,n\nKöln,1\nMünchen,2\nDüsseldorf,3\n".encode("cp1252"))
     pl.DataFrame(others()).write_csv(folder / "others.csv")
     pl.DataFrame(people()).write_parquet(folder / "people.parquet")
     two = pl.concat([pl.DataFrame(people())] * 3)

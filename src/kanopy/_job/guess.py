@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 import math
+import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kanopy._errors import shown_address, some
+from kanopy._job.design import Design
 from kanopy._job.job import DEFAULT_K, Job
 from kanopy._job.toml_text import toml_key, toml_value
-from kanopy._shown import Short
+from kanopy._shown import Drawn
+from kanopy._table.official.classified import proposed, with_classified_roles
+from kanopy._table.official.places import place_guesses
 from kanopy._table.roles import Role
 from kanopy.hierarchy.bands import bands_in_order
 from kanopy.hierarchy.scales import in_known_order
 
 if TYPE_CHECKING:
+    from kanopy._table.formats.layout import Layout
     from kanopy._table.guessing.guess import Guess
     from kanopy._table.guessing.values import Values
     from kanopy.hierarchy.hierarchy import Hierarchy
@@ -28,12 +33,20 @@ FEW_LEVELS = 3
 MOST_CANDIDATES = 200_000
 """Up to so many choices of levels the optimum is proved in seconds."""
 MOST_ODD_TEXTS = 20
+MOST_CELLS_TRIED = 150_000
+"""Tables of at most so many values of quasi-identifiers are tried: that takes seconds."""
+NO_QUASI = (
+    "No quasi-identifier was found: the job cannot run yet. Give the columns that others may know the role "
+    "quasi-identifier."
+)
+MOST_MEANT = 12
+"""So many columns of words are looked up in the ontology: each takes a second."""
 MOST_IN_A_FILE = 20_000
 """Nobody looks through a hierarchy of more values."""
 
 
 @dataclass(frozen=True)
-class GuessedJob(Short):
+class GuessedJob(Drawn):
     """The text of a commented job file, per column what was guessed and why, and what is left to decide."""
 
     text: str
@@ -57,7 +70,7 @@ class _Read:
     separator: str | None = None
 
 
-def guess_job(data: Any, source: str = "") -> GuessedJob:
+def guess_job(data: Any, source: str = "", *, layout: Layout | None = None) -> GuessedJob:
     """A first job for a table (a frame, columns or a path), with the reasons: what `kanopy init` writes.
 
     >>> guessed = guess_job({"name": ["Ann", "Bob"], "age": [41, 29], "income": [1, 2]})
@@ -69,20 +82,81 @@ def guess_job(data: Any, source: str = "") -> GuessedJob:
     from kanopy._table.guessing.values import MISSING_WORDS, Values
     from kanopy._table.guessing.written import rows_of_no_record
 
-    frame = to_polars(data)[0]
+    if layout is not None and not isinstance(data, (str, os.PathLike)):
+        layout.refuse_but(where="The table", what="not a file")
+    frame = to_polars(data, layout)[0]
     skipped = rows_of_no_record(frame)
     frame = frame.slice(skipped)
-    guesses = _with_dependent(frame, guess_roles(frame))
-    reads = {guess.column: _read(guess, Values(frame[guess.column].rename(""))) for guess in guesses}
+    frame, guesses, places = place_guesses(frame, with_classified_roles(frame, guess_roles(frame)))
+    guesses = _with_dependent(frame, guesses)
+    seen = {guess.column: Values(frame[guess.column].rename("")) for guess in guesses}
+    reads = {}
+    known: dict[frozenset[str], bool] = {}
+    for guess in guesses:
+        reads[guess.column] = _read(guess, seen[guess.column], known)
     everywhere = sorted(
         {token for read in reads.values() for token in read.tokens if token.strip().lower() in MISSING_WORDS}
     )
+    blocks, columns = _columns(guesses, reads, everywhere)
+    design = Design.of(guesses, seen, frame.height)
+    choice = _recoding(guesses)
+    decide = list(_decide(guesses, frame.height, _hidden(reads)))
+
+    def text(choice: Choice) -> str:
+        head = _settings(source, layout, skipped, everywhere, choice, frame.height, design.settings(choice.local))
+        return "\n".join([*head, *_placed(places), *blocks, *design.models(choice.local)]) + "\n"
+
+    quasi = [guess.column for guess in guesses if guess.role == Role.QUASI_IDENTIFIER]
+    if quasi and not choice.wide and frame.height * len(quasi) <= MOST_CELLS_TRIED:
+        from kanopy._job.first_release import try_release
+
+        trial = try_release(frame, Job.from_toml(text(choice)))
+        if trial is not None:
+            choice = replace(choice, better=trial.prefers_local)
+            decide += [trial.suggestion] if trial.suggestion else []
+    return GuessedJob(text(choice), columns, [*decide, *design.remarks(choice.local)])
+
+
+def _placed(places: dict[str, list[str]]) -> list[str]:
+    """The line of the job that makes places of coordinates."""
+    if not places:
+        return []
+    return [
+        "# Latitude and longitude as one column each: only the cell of a place is published.",
+        f"places = {toml_value(places)}",
+    ]
+
+
+@dataclass(frozen=True)
+class Choice:
+    """How the job recodes: one level per column, or locally because of the number of columns or of a trial."""
+
+    wide: str = ""
+    """`rows` or `people` where there are too many columns to prove an optimum."""
+    people: bool = False
+    better: str = ""
+    """Why local recoding is better, where a trial showed it."""
+
+    @property
+    def local(self) -> bool:
+        """Whether rows with equal values may be published differently."""
+        return not self.people and bool(self.wide or self.better)
+
+
+def _recoding(guesses: list[Guess]) -> Choice:
+    """How to recode, as far as the number of columns tells."""
     quasi = [guess for guess in guesses if guess.role == Role.QUASI_IDENTIFIER]
     candidates = math.prod(LEVELS.get(guess.hierarchy_hint or "", FEW_LEVELS) for guess in quasi)
     # Algorithms that publish equal rows differently count rows, not people.
     people = any(guess.role == Role.UNIT for guess in guesses)
-    wide = "" if candidates <= MOST_CANDIDATES else "people" if people else "rows"
-    lines = list(_settings(source, skipped, everywhere, wide, frame.height))
+    return Choice("" if candidates <= MOST_CANDIDATES else "people" if people else "rows", people)
+
+
+def _columns(
+    guesses: list[Guess], reads: dict[str, _Read], everywhere: list[str]
+) -> tuple[list[str], list[dict[str, Any]]]:
+    """The lines of the job about its columns, and the same as plain data."""
+    lines: list[str] = []
     columns: list[dict[str, Any]] = []
     for guess in guesses:
         read = reads[guess.column]
@@ -101,17 +175,24 @@ def guess_job(data: Any, source: str = "") -> GuessedJob:
             {
                 "column": guess.column,
                 "role": str(guess.role),
-                "hierarchy": None if read.hierarchy is None else read.hierarchy["method"],
+                "hierarchy": None if read.hierarchy is None else read.hierarchy.get("method", "classification"),
                 "certainty": guess.certainty,
                 "reason": guess.reason,
                 "missing": list(read.tokens),
                 "remarks": list(read.remarks),
+                "kind": guess.kind,
             }
         )
-    hidden = [
-        name for name, read in reads.items() if read.hierarchy is not None and read.hierarchy["method"] == "suppress"
+    return lines, columns
+
+
+def _hidden(reads: dict[str, _Read]) -> list[str]:
+    """Columns of which nothing can be published, because nobody knows how their values are written."""
+    return [
+        name
+        for name, read in reads.items()
+        if read.hierarchy is not None and read.hierarchy.get("method") == "suppress"
     ]
-    return GuessedJob("\n".join(lines) + "\n", columns, list(_decide(guesses, frame.height, hidden)))
 
 
 def _with_dependent(frame: Any, guesses: list[Guess]) -> list[Guess]:
@@ -174,22 +255,39 @@ def with_hierarchies(guessed: GuessedJob, data: Any, folder: str) -> tuple[Guess
     return replace(guessed, text="\n".join(lines) + "\n", decide=[*guessed.decide, *more]), files
 
 
-def _settings(source: str, skipped: int, tokens: list[str], wide: str, rows: int) -> Iterator[str]:
+def _settings(
+    source: str,
+    layout: Layout | None,
+    skipped: int,
+    tokens: list[str],
+    choice: Choice,
+    rows: int,
+    design: Iterable[str],
+) -> Iterator[str]:
     """The lines of the job outside its columns."""
     yield "# What to publish and how safe it must be. Every setting below is a guess: read it before you rely on it."
     if source:
         yield f"# Table: {' '.join(shown_address(source).split())}"
+    said = {} if layout is None else {name: value for name, value in vars(layout).items() if value is not None}
+    if said:
+        yield "# How its file is read."
+        yield from (f"{name.replace('_', '-')} = {toml_value(value)}" for name, value in said.items())
     yield from ("", "# How many rows must share each published combination of quasi-identifiers.")
     yield f"k = {min(DEFAULT_K, max(2, rows))}"
     yield "# Rows that may be left out to keep the others more exact."
     yield 'suppress = "2%"'
     yield "# The loss to minimise: loss, loss-geometric, aecs, discernibility, precision, entropy, height."
     yield 'metric = "loss"'
-    if wide == "people":
+    if choice.wide == "people":
         yield "# optimal: one level per column. With so many columns not all choices can be tried in seconds: the best"
         yield "# of those tried is taken. Leave out columns that nobody needs, and it loses less."
         yield 'algorithm = { name = "optimal", budget_seconds = 10 }'
-    elif wide:
+    elif choice.local and choice.better:
+        yield "# best: rows with equal values may be published differently. On this table (tried on its rows)"
+        yield f"# {choice.better}."
+        yield '# To publish one level per column all the same: algorithm = "optimal".'
+        yield 'algorithm = "best"'
+    elif choice.wide:
         yield "# best: rows with equal values may be published differently. With so many columns, one level"
         yield '# per column (algorithm = "optimal") takes long and loses nearly everything.'
         yield 'algorithm = "best"'
@@ -209,38 +307,52 @@ def _settings(source: str, skipped: int, tokens: list[str], wide: str, rows: int
     yield 'unknown = "error"'
     yield "# Columns without a role: leave out, publish."
     yield 'rest = "leave out"'
+    yield from design
     yield ""
     yield "# Roles: identifier (never leaves), quasi-identifier (others may know it; generalized), sensitive"
-    yield "# (published; a privacy model can guard it), insensitive (published as it is), undecided (stays at home till"
-    yield "# you decide), unit (whose row it is, where several rows are about one person; never leaves)."
+    yield "# (published; a privacy model can guard it), insensitive (published as it is), undecided (not published"
+    yield "# until you decide), withheld (not published, such as a sampling weight), unit (whose row it is, where"
+    yield "# several rows are about one person; never leaves)."
     yield '# A hierarchy is a file ("age.csv") or a method ({ method = "iotf" }); also: min-level, max-level, weight.'
 
 
 def _decide(guesses: list[Guess], rows: int, hidden: list[str]) -> Iterator[str]:
-    """What a steward has to do before the job gives a release, or gives all that it could."""
+    """What a steward has to do before the job gives a release, or gives all that it could; the gravest first."""
+    if not any(guess.role == Role.QUASI_IDENTIFIER for guess in guesses):
+        yield NO_QUASI
+    if rows < 2:
+        yield "The table has one record only: k-anonymity needs at least two."
     undecided = [guess.column for guess in guesses if guess.role == Role.UNDECIDED]
     if undecided:
-        stay = "stays" if len(undecided) == 1 else "stay"
-        number = "1 column" if len(undecided) == 1 else f"{len(undecided):,} columns"
-        yield f"{number} undecided: {stay} at home until you decide ({some(undecided)})."
+        number = "1 column is" if len(undecided) == 1 else f"{len(undecided):,} columns are"
+        yield f"{number} undecided and not published until you decide: {some(undecided)}."
     if hidden:
-        yield f"Dates in no form known here, or without a century, stay hidden: {some(hidden)}. Write their form."
-    if not any(guess.role == Role.QUASI_IDENTIFIER for guess in guesses):
         yield (
-            "No quasi-identifier was found: the job cannot run yet. Give the columns that others may know the role "
-            "quasi-identifier."
+            f"Dates in an unknown form, or without a century, are fully suppressed: {some(hidden)}. State their form."
         )
-    if rows < 2:
-        yield "The table has one record only: it cannot be hidden among others."
+    alone = [guess.column for guess in guesses if guess.alone and guess.role in (Role.SENSITIVE, Role.INSENSITIVE)]
+    if alone:
+        yield (
+            f"Published unchanged, though most records have a value of their own there, which can re-identify them: "
+            f"{some(alone)}. Round or leave out what an attacker may know."
+        )
 
 
-def _read(guess: Guess, seen: Values) -> _Read:
+def _read(guess: Guess, seen: Values, known: dict[frozenset[str], bool]) -> _Read:
     """What the job says of a column besides its role: words for missing values, and how to generalize it."""
+    if guess.role == Role.SENSITIVE:
+        official = proposed(guess, seen)
+        return _Read(tokens=guess.missing, remarks=() if official is None else (official.remark,))
     if guess.role != Role.QUASI_IDENTIFIER:
-        return _Read(tokens=guess.missing if guess.role == Role.SENSITIVE else ())
+        return _Read()
     if seen.elements:
         told = "known = 2 above the columns protects from whoever knows two elements of a list"
         return _Read({"method": "auto"}, guess.missing, None, (told,), seen.separator)
+    if guess.hierarchy_hint == "place":
+        told = 'cells of at least k people, cut at round degrees; { method = "cells" } is a fixed grid'
+        return _Read({"method": "quadtree"}, guess.missing, None, (told,))
+    if (official := proposed(guess, seen)) is not None:
+        return _Read(official.hierarchy, guess.missing, None, (official.remark,))
     texts = [text for text in seen.texts if text not in guess.missing]
     if guess.hierarchy_hint == "date" and not seen.column.dtype.is_temporal():
         return _dates(guess, texts)
@@ -251,7 +363,7 @@ def _read(guess: Guess, seen: Values) -> _Read:
         return _Read({"method": "auto"}, guess.missing, seen.decimal, (f"numbers written with a decimal {sign}",))
     if guess.hierarchy_hint == "mask" or seen.leading_zeros:
         return _Read(_shortened(guess, seen), guess.missing, None, ("codes, shortened from the right",))
-    if seen.text and _means_something(guess, seen):
+    if seen.text and _means_something(guess, seen, known):
         return _Read({"method": "ontology"}, guess.missing, None, ("words, grouped by what they mean",))
     return _Read({"method": "auto"}, guess.missing)
 
@@ -272,13 +384,23 @@ def _shortened(guess: Guess, seen: Values) -> dict[str, Any]:
     return {"method": "redact", "joining": True}
 
 
-def _means_something(guess: Guess, seen: Values) -> bool:
+def _means_something(guess: Guess, seen: Values, known: dict[frozenset[str], bool]) -> bool:
     """Whether a column's words are better grouped by meaning than by how often they occur."""
     from kanopy._table.column import typed_column
+    from kanopy._table.guessing.evidence.value_facts import meaning_of_values
+    from kanopy._table.guessing.lexicon import ORIGIN
     from kanopy.hierarchy.suggest import by_meaning
 
+    meaning = meaning_of_values(seen)
+    if meaning is not None and meaning.says == ORIGIN:
+        return False  # words for peoples are words for languages, too: a thesaurus puts them under "tongue"
+    texts = frozenset(seen.texts)
+    if texts in known or len(known) >= MOST_MEANT:
+        return known.get(texts, False)
+
     column = typed_column(seen.column, missing_tokens=guess.missing, name=guess.column)
-    return column is not None and by_meaning(column, min(DEFAULT_K, column.rows)) is not None
+    known[texts] = column is not None and by_meaning(column, min(DEFAULT_K, column.rows)) is not None
+    return known[texts]
 
 
 def _dates(guess: Guess, texts: list[str]) -> _Read:

@@ -133,8 +133,7 @@ def _untouched(frame: pl.DataFrame, roles: Mapping[str, str]) -> Untouched:
     columns = [name for name in frame.columns if roles.get(name) in UNTOUCHED]
     if not columns:
         return Untouched()
-    from kanopy._table.guessing.company import UNSURE
-    from kanopy._table.guessing.guess import guess_roles
+    from kanopy._table.guessing.guess import UNSURE, guess_roles
     from kanopy._table.guessing.pointing import distinct_values, why_pointing
 
     some_rows = frame[columns].gather_every(max(1, frame.height // ROWS_TO_JUDGE))
@@ -406,14 +405,16 @@ def resolve_hierarchy(
     if source is None:
         parameters: dict[str, Any] = {"method": "auto"}
     elif isinstance(source, Mapping):
-        parameters = dict(source)
+        parameters = {**({"method": "classification"} if "classification" in source else {}), **source}
         if "method" not in parameters:
             raise JobError(f'The hierarchy of {name!r} names no method, e.g. hierarchy = {{ method = "iotf" }}.')
     else:
         return source.build_column(values).rooted()
     # The builders bring the ontologies along; a job whose hierarchies are given does without them.
-    from kanopy.hierarchy.builders.registry import build_hierarchy
+    from kanopy.hierarchy.builders.registry import BUILDERS, build_hierarchy
 
+    if parameters["method"] != "auto" and BUILDERS.find(parameters["method"]).k_of_job:
+        parameters.setdefault("k", k)
     if parameters["method"] == "auto":
         # Groups larger than the column has values cannot be compared; missing ones are no part of a hierarchy.
         parameters.setdefault("k", min(k, values.rows))

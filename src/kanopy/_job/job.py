@@ -32,6 +32,7 @@ from kanopy._kinds import (
     taken,
 )
 from kanopy._parameters import Declared, parameters_of
+from kanopy._shown import Drawn
 from kanopy._table import policies
 from kanopy._table.policies import ONCE
 from kanopy._table.roles import AT_HOME, LEAVE_OUT, ROLES, settle_roles
@@ -64,15 +65,18 @@ class Job(Declared):
     >>> job.suppress, Job.from_toml(job.to_toml()) == job
     (0.02, True)
 
-    `quasi` columns are generalized; `identifiers` never leave, `undecided` ones not yet; `sensitive` and `insensitive`
-    columns are published as they are. Columns without a role are left out, unless `rest` is "publish".
+    `quasi` columns are generalized; `identifiers` and `withheld` columns never leave, `undecided` ones not yet;
+    `sensitive` and `insensitive` columns are published as they are. Columns without a role are left out, unless `rest`
+    is "publish".
 
     `min_levels`, `max_levels` and `weights` are per quasi-identifier. `missing` says what a missing value is
     (`as-value`, `suppress`, `error`), `unknown` what a value is that its hierarchy does not know (`error`, `suppress`,
     `add`). `suppressed_rows` are kept with `*` in every quasi-identifier, or dropped.
 
-    `skip_rows` rows below the header are no records; `missing_tokens` mean missing in every column, `column_tokens` in
-    one; `decimals` are columns of texts such as "1.234,50" that are numbers, with their decimal sign.
+    `encoding`, `delimiter`, `sheet` and `header_row` say how the file of the table is read, where that is not found
+    right; a frame was read before. `skip_rows` rows below the header are no records; `missing_tokens` mean missing in
+    every column, `column_tokens` in one; `decimals` are columns of texts such as "1.234,50" that are numbers, with
+    their decimal sign.
 
     `local` allows rows with equal values to be published differently, which loses far less; unless an `algorithm` is
     named, "best" then takes the place of "optimal". `parameters` are the algorithm's own.
@@ -150,6 +154,7 @@ class Job(Declared):
     local: Annotated[bool, Flag(), "rows with equal values may be published differently", usage.LOCAL] = False
     rest: policies.Rest = LEAVE_OUT
     undecided: policies.Undecided = ()
+    withheld: policies.Withheld = ()
     shuffle: policies.Shuffled = None
     allow_dependent: Annotated[policies.AllowDependent, usage.ALLOW_DEPENDENT] = ()
     sampling_weight: usage.SamplingWeight = None
@@ -173,6 +178,12 @@ class Job(Declared):
     ] = field(default_factory=dict)
     repeats: usage.Repeats = ONCE
     protect: Protect = field(default_factory=dict)
+    encoding: policies.Encoding = None
+    delimiter: policies.Delimited = None
+    sheet: policies.Sheet = None
+    header_row: policies.HeaderRow = None
+    _repr_html_ = Drawn._repr_html_
+    places: usage.Places = field(default_factory=dict)
     _said: frozenset[str] = field(init=False, repr=False, default=frozenset())
 
     if TYPE_CHECKING:
@@ -202,6 +213,7 @@ class Job(Declared):
             local: bool = False,
             rest: str = LEAVE_OUT,
             undecided: Columns = (),
+            withheld: Columns = (),
             shuffle: bool | None = None,
             allow_dependent: Columns = (),
             sampling_weight: str | None = None,
@@ -215,6 +227,11 @@ class Job(Declared):
             separators: Mapping[str, str] = ...,
             repeats: str = ONCE,
             protect: Mapping[str, Any] = ...,
+            encoding: str | None = None,
+            delimiter: str | None = None,
+            sheet: str | None = None,
+            header_row: int | None = None,
+            places: Mapping[str, Columns] = ...,
         ) -> None: ...
 
     def __post_init__(self) -> None:
@@ -294,8 +311,8 @@ class Job(Declared):
                 f"The model {model!r} names {column!r}, which identifies people and is not published. Name a sensitive "
                 "column."
             )
-        elif has == "undecided" and role == "sensitive":
-            yield f"The model {model!r} names {column!r}, whose role is undecided. Call it sensitive."
+        elif has in ("undecided", "withheld") and role == "sensitive":
+            yield f"The model {model!r} names {column!r}, whose role is {has}. Call it sensitive."
         elif has == "quasi-identifier":
             yield (
                 f"The model {model!r} names {column!r}, which is a quasi-identifier: it is generalized, so it cannot "

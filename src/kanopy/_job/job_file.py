@@ -52,6 +52,11 @@ SETTINGS = (
     "neutralize-formulas",
     "known",
     "repeats",
+    "encoding",
+    "delimiter",
+    "sheet",
+    "header-row",
+    "places",
 )
 """The settings of a job file outside its columns; each is the field of `Job` with this name."""
 
@@ -81,8 +86,13 @@ def job_to_dict(job: Job) -> dict[str, Any]:
         elif key == "shuffle":
             plain |= {} if value is None else {key: value}
         elif key in _ALWAYS or key in job._said or (key != "k" and value and value != _UNSAID.get(key)):
-            plain[key] = list(value) if isinstance(value, tuple) else value
+            plain[key] = list(value) if isinstance(value, tuple) else _lists(value)
     return {**plain, "columns": columns}
+
+
+def _lists(value: Any) -> Any:
+    """A setting that is a table of tuples as a table of lists."""
+    return {name: list(each) for name, each in value.items()} if isinstance(value, Mapping) else value
 
 
 def without_values(plain: Mapping[str, Any]) -> dict[str, Any]:
@@ -112,7 +122,7 @@ def _counted(settings: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-FILES_NAMED = ("ontology", "senses", "embedding")
+FILES_NAMED = ("ontology", "senses", "embedding", "classification", "file", "population")
 """Settings of algorithms and methods that name files."""
 
 

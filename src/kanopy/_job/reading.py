@@ -22,13 +22,14 @@ class ReadingRules:
     >>> from kanopy._job.job import Job
     >>> job = Job(quasi="age", skip_rows=1, column_tokens={"age": "99", "pay": "?"}, k=7)
     >>> ReadingRules.of(job).of_columns(["age", "sex"])
-    ReadingRules(skip_rows=1, missing_tokens=(), column_tokens={'age': ('99',)}, decimals={})
+    ReadingRules(skip_rows=1, missing_tokens=(), column_tokens={'age': ('99',)}, decimals={}, places={})
     """
 
     skip_rows: int = 0
     missing_tokens: tuple[str, ...] = ()
     column_tokens: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     decimals: Mapping[str, str] = field(default_factory=dict)
+    places: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, job: Any) -> ReadingRules:
@@ -39,7 +40,8 @@ class ReadingRules:
         """Those that are about a table with these columns: a population, a release, a part of the table."""
         own = {name: tokens for name, tokens in self.column_tokens.items() if name in names}
         signs = {name: sign for name, sign in self.decimals.items() if name in names}
-        return replace(self, column_tokens=own, decimals=signs)
+        pairs = {name: pair for name, pair in self.places.items() if set(pair) <= set(names)}
+        return replace(self, column_tokens=own, decimals=signs, places=pairs)
 
     def of_records(self) -> ReadingRules:
         """Those for a table without rows below its header that are no records."""
@@ -56,9 +58,11 @@ def read_records(data: Any, job: Any, *, rules: ReadingRules | None = None, part
     >>> read_records({"age": ["years", "41", "99"]}, Job(quasi="age", skip_rows=1, missing_tokens="99")).rows()
     [('41',), (None,)]
     """
+    from kanopy._table.formats.layout import Layout
     from kanopy._table.frames import to_polars, without_index
 
-    frame, way_back = to_polars(without_index(data, job.roles)[0])
+    layout = Layout.of(job) if rules is None else None
+    frame, way_back = to_polars(without_index(data, job.roles)[0], layout)
     rules = rules or ReadingRules.of(job)
     return as_said(frame, way_back, rules.of_columns(frame.columns) if part else rules)[0]
 
@@ -104,7 +108,12 @@ def as_said(frame: pl.DataFrame, restore: Restore, job: Any) -> tuple[pl.DataFra
         if name in decimals:
             column = written_numbers(column, decimals[name])
         changed.append(column)
-    return frame.with_columns(changed), way_back
+    read = frame.with_columns(changed)
+    if places := getattr(job, "places", {}):
+        from kanopy._table.official.places import with_places
+
+        read = with_places(read, places)
+    return read, way_back
 
 
 def _says_missing(column: pl.Series, tokens: set[str]) -> Mask:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from types import SimpleNamespace
 from typing import Annotated, Any
 
 from kanopy._job.kinds import KnownRows
-from kanopy._kinds import Maybe, OneOf, Text
+from kanopy._kinds import MapOf, Maybe, Names, OneOf, Text
 from kanopy._parameters import parameters_of, unused
 from kanopy._table.policies import EACH, ONCE
 from kanopy._usage import Needs, in_vain, refuse_in_vain
@@ -37,6 +37,13 @@ KEY = Needs(
     "identifiers that are pseudonymized (pseudonymize=…), or a treatment by a key or by chance",
     lambda job: job.pseudonymize or any(each.secret != "none" for each in getattr(job, "protect", {}).values()),
 )
+PLACES = Needs("a role for each of the places", lambda job: set(job.places) <= set(job.roles))
+Places = Annotated[
+    Mapping[str, tuple[str, ...]],
+    MapOf(Names("columns"), "{'home': ['lat', 'lon']}"),
+    "columns made of two, latitude and longitude, as one place",
+    PLACES,
+]
 ALLOW_DEPENDENT = Needs(
     "columns of these names in the table", lambda table: set(table.allowed) <= set(table.columns), "columns"
 )
@@ -98,15 +105,17 @@ def require_used_of(job: Any, once: str, **known: Any) -> None:
     refuse_in_vain(unused(job, about, once))
 
 
+FORM = ("encoding", "delimiter", "sheet", "header_row")
+"""How the file of a table is read."""
 STUDIED = (
     "quasi", "sensitive", "k", "models", "population", "hierarchies", "sampling_weight", "household", "unit", "known",
-    "separators", "skip_rows", "missing_tokens", "column_tokens", "decimals",
+    "separators", "skip_rows", "missing_tokens", "column_tokens", "decimals", "places", *FORM,
 )  # fmt: skip
 """What a study of a table looks at; everything else is about how a release is made."""
 SEARCHED = (
     "quasi", "k", "suppress", "hierarchies", "metric", "algorithm", "parameters", "min_levels", "max_levels", "weights",
     "missing", "missing_tokens", "unknown", "models", "population", "local", "sampling_weight", "household", "unit",
-    "known", "skip_rows", "column_tokens", "decimals", "separators", "repeats",
+    "known", "skip_rows", "column_tokens", "decimals", "separators", "repeats", "places", *FORM,
 )  # fmt: skip
 """What decides which release a search finds; everything else is about what leaves with it, and how."""
 

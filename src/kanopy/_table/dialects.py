@@ -157,7 +157,8 @@ def _rare_separator(text: str, found: Dialect, name: str) -> Dialect:
             continue
         if contrasts(rows, 0) and len(rows) > 2:
             said = (
-                f"{name} is cut at {candidate!r}, as all its lines are alike then. delimiter in the job says otherwise."
+                f"{called} is cut at {candidate!r}, as all its lines are alike then. delimiter in the job says "
+                "otherwise."
             )
             return replace(found, separator=candidate, notes=(*found.notes, said))
         said = f"{called} is read as one column: its lines could also be cut at {candidate!r} (delimiter in the job)."

@@ -10,13 +10,16 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 import polars as pl
 
 from kanopy._arrays import Longs, Mask
 from kanopy._errors import DataError, some
+
+if TYPE_CHECKING:
+    from kanopy._table.formats.layout import Layout
 
 Rows = Mask | Longs | None
 
@@ -28,18 +31,18 @@ class Restore(Protocol):
     def __call__(self, frame: pl.DataFrame, kept: Rows = None) -> Any: ...
 
 
-def to_polars(data: Any) -> tuple[pl.DataFrame, Restore]:
+def to_polars(data: Any, layout: Layout | None = None) -> tuple[pl.DataFrame, Restore]:
     """The table as a Polars frame, and the way back.
 
     Takes pandas, Polars (also lazy), PyArrow tables and record batches, DuckDB relations, whatever else narwhals
-    knows as an eager frame, a path or address (comes back as a Polars frame), a dictionary of columns, or a list of
-    dictionaries.
+    knows as an eager frame, a path or address (read as the `layout` says; comes back as a Polars frame), a dictionary
+    of columns, or a list of dictionaries.
 
     >>> frame, restore = to_polars({"age": [41, 29, 35]})
     >>> restore(frame.with_columns(age=pl.lit("*")).head(2), np.array([True, True, False]))
     {'age': ['*', '*']}
     """
-    frame, restore = _converted(data)
+    frame, restore = _converted(data, layout)
     twice = [name for name, times in Counter(frame.columns).items() if times > 1]
     if twice:
         raise DataError(f"Several columns have the same name: {some(twice)}. Rename them.")
@@ -52,16 +55,16 @@ def to_polars(data: Any) -> tuple[pl.DataFrame, Restore]:
     return frame, _Texts(frame.schema, restore)
 
 
-def _converted(data: Any) -> tuple[pl.DataFrame, Restore]:
+def _converted(data: Any, layout: Layout | None = None) -> tuple[pl.DataFrame, Restore]:
     # Narwhals is imported only for frames of other libraries: it would slow down every command that reads a file.
     if isinstance(data, pl.DataFrame):
         return data, _Same()
     if isinstance(data, pl.LazyFrame):
         return data.collect(), _Lazy()
     if isinstance(data, (str, os.PathLike)):
-        from kanopy._table.sources import read_table
+        from kanopy._table.sources import read_aloud
 
-        return read_table(data), _Same()
+        return read_aloud(data, layout=layout).frame, _Same()
     if isinstance(data, Mapping):
         return _from_columns(data), _Columns()
     if isinstance(data, Sequence) and not isinstance(data, (bytes, bytearray)):

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
-from kanopy._kinds import Flag, Maybe, Names, OneOf
+from kanopy._kinds import Flag, Kind, Maybe, Names, OneOf, Text, Whole
 from kanopy._table.roles import REST
 from kanopy._usage import Needs
 
@@ -24,12 +24,36 @@ Insensitive = Annotated[tuple[str, ...], Names(), "columns that are published as
 MissingTokens = Annotated[tuple[str, ...], Names("texts"), "texts that mean missing"]
 Pseudonymized = Annotated[tuple[str, ...], Names(), "identifiers published as keyed hashes"]
 Rest = Annotated[str, OneOf(*REST), "columns without a role: leave them out, or publish them"]
+Withheld = Annotated[tuple[str, ...], Names(), "columns that are not published, though they identify nobody"]
 Undecided = Annotated[tuple[str, ...], Names(), "columns that are not published until somebody decides"]
 AllowDependent = Annotated[
     tuple[str, ...], Names(), "columns that are published though they tell what a generalized one hides"
 ]
 Shuffled = Annotated[
     bool | None, Maybe(Flag()), "false: files keep the order of the table, which may tell who is who; true: data too"
+]
+
+
+class Delimiter(Kind):
+    """One character that parts fields."""
+
+    words = 'one ASCII character such as ";", or "tab"'
+
+    def take(self, value: Any, label: str, mistakes: list[str]) -> Any:
+        found = "\t" if value in ("tab", "\\t") else value
+        fits = isinstance(found, str) and len(found) == 1 and found.isascii() and not found.isalnum()
+        if not fits or found in "\r\n\0\"'_":
+            return self.refuse(value, label, mistakes)
+        return found
+
+
+Encoding = Annotated[
+    str | None, Maybe(Text("the name of an encoding")), "of its file, if it is delimited text: cp1250, …"
+]
+Delimited = Annotated[str | None, Maybe(Delimiter()), "of its file, if it is delimited text: what parts its fields"]
+Sheet = Annotated[str | None, Maybe(Text("the name of a sheet")), "of its file, if it is a workbook: the sheet"]
+HeaderRow = Annotated[
+    int | None, Maybe(Whole(1)), "the row of its file that names the columns, counted from 1; rows above are left out"
 ]
 WEIGHTS = Needs(
     "several columns to be weighed against each other", lambda job: len((*getattr(job, "text", ()), *job.quasi)) != 1

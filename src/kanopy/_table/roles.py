@@ -22,6 +22,8 @@ class Role(StrEnum):
     """Neither; published as it is."""
     UNDECIDED = "undecided"
     """Nobody knows yet; not published until somebody decides."""
+    WITHHELD = "withheld"
+    """Stays out of the release, though it identifies nobody by itself: sampling weights, design of the sample, keys."""
     UNIT = "unit"
     """Whose row it is, where several rows are about the same person or household; the promise counts its values, and it
     is not published."""
@@ -33,11 +35,12 @@ ROLES = {
     "identifiers": Role.IDENTIFIER.value,
     "insensitive": Role.INSENSITIVE.value,
     "undecided": Role.UNDECIDED.value,
+    "withheld": Role.WITHHELD.value,
     "unit": Role.UNIT.value,
 }
 """The fields of jobs that name columns, and the role of these columns as job files and reports call it."""
 
-AT_HOME = (Role.IDENTIFIER.value, Role.UNDECIDED.value, Role.UNIT.value)
+AT_HOME = (Role.IDENTIFIER.value, Role.UNDECIDED.value, Role.WITHHELD.value, Role.UNIT.value)
 """The roles of columns that do not leave."""
 
 LEAVE_OUT, PUBLISH = REST = ("leave out", "publish")

@@ -6,6 +6,8 @@
 | Parquet, Arrow | `people.parquet`, `.arrow`, `.feather`, `.ipc` |
 | SPSS, Stata, SAS | `people.sav`, `.zsav`, `.por`, `.dta`, `.sas7bdat`, `.xpt`: values by their labels |
 | workbooks | `people.xlsx`, `.ods`, `.xls`, `.xlsb`, or `people.xlsx::Sheet2`: the likely sheet, below its titles |
+| JSON | `people.json` (records, or columns by name), `people.ndjson`, `.jsonl` (a record per line), also packed |
+| fixed-width text | `people.dct`, `people.sps` (dictionaries), or `people.dat::people.dct` |
 | databases | `people.duckdb::table`, `people.sqlite::table`, or `people.sqlite?SELECT …` |
 | PostgreSQL | `postgresql://user@host/database::table`, or `…::SELECT …` |
 
@@ -19,6 +21,7 @@ import os
 import urllib.error
 import urllib.parse
 import urllib.request
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -29,7 +32,7 @@ from kanopy import _temporary
 from kanopy._address import in_full
 from kanopy._errors import DataError, readable, shown_address
 from kanopy._files import usable
-from kanopy._table.delimited import COMPRESSIONS, check_columns, read_delimited
+from kanopy._table.delimited import COMPRESSIONS, check_columns, decompress, read_delimited
 from kanopy._table.dialects import Dialect, Read
 from kanopy._table.formats.layout import Layout
 
@@ -59,6 +62,14 @@ KINDS: dict[str, str] = {
     ".dta": "statistics",
     ".sas7bdat": "statistics",
     ".xpt": "statistics",
+    ".json": "json",
+    ".ndjson": "json",
+    ".jsonl": "json",
+    ".dat": "fixed",
+    ".raw": "fixed",
+    ".asc": "fixed",
+    ".dct": "fixed",
+    ".sps": "fixed",
 }
 """File suffixes and the kind of file they stand for."""
 
@@ -85,14 +96,35 @@ def is_source(data: object) -> bool:
     return isinstance(data, (str, os.PathLike))
 
 
-def read_table(source: str | os.PathLike[str], *, columns: Sequence[str] | None = None) -> pl.DataFrame:
+def read_table(
+    source: str | os.PathLike[str],
+    *,
+    columns: Sequence[str] | None = None,
+    encoding: str | None = None,
+    delimiter: str | None = None,
+    sheet: str | None = None,
+    header_row: int | None = None,
+) -> pl.DataFrame:
     """Read a table; delimited text comes as text columns, other formats keep their types.
+
+    What is found out about the form of a file can be said instead: the encoding and delimiter of a text, the sheet of a
+    workbook, and the row that names the columns. Whatever is unusual about it is told by a warning.
 
     >>> from kanopy._table.datasets import path
     >>> read_table(path("adult.parquet"), columns=["age", "sex"]).shape
     (48842, 2)
     """
-    return read_source(source, columns=columns).frame
+    return read_aloud(source, columns=columns, layout=Layout(encoding, delimiter, sheet, header_row)).frame
+
+
+def read_aloud(
+    source: str | os.PathLike[str], *, columns: Sequence[str] | None = None, layout: Layout | None = None
+) -> Source:
+    """Read a table for a program, which is told by warnings what is unusual about its file."""
+    found = read_source(source, columns=columns, layout=layout)
+    for note in found.notes:
+        warnings.warn(note, UserWarning, stacklevel=3)
+    return found
 
 
 def read_source(
@@ -136,6 +168,21 @@ def _read(text: str, wanted: list[str] | None, layout: Layout) -> Source:
         if query:
             raise DataError(f"A workbook takes no query: give {str(path)!r} with '::' and a sheet.")
         frame, notes = read_workbook(path, inner, layout)
+        return _checked(Source(frame, None, kind, path, notes), str(path), wanted)
+    if kind in ("json", "fixed"):
+        layout.refuse_but("encoding", where=str(path), what="JSON" if kind == "json" else "fixed-width text")
+        if query or (inner and kind == "json"):
+            raise DataError(f"{str(path)!r} holds one table: give it without '::' or '?'.")
+        if kind == "json":
+            from kanopy._table.formats.json_records import LINES, read_json
+
+            data = decompress(path) if path.suffix.lower() in COMPRESSIONS else path.read_bytes()
+            by_line = bool({suffix.lower() for suffix in path.suffixes} & set(LINES))
+            frame, notes = read_json(data, str(path), lines=by_line, encoding=layout.encoding)
+        else:
+            from kanopy._table.formats.fixed_width import read_fixed
+
+            frame, notes = read_fixed(path, inner, layout.encoding)
         return _checked(Source(frame, None, kind, path, notes), str(path), wanted)
     layout.refuse_but(where=str(path), what=f"a {kind} file")
     if kind == "statistics":
@@ -185,7 +232,7 @@ def _kind(path: Path) -> str:
     suffixes = [suffix.lower() for suffix in path.suffixes]
     if suffixes and suffixes[-1] in COMPRESSIONS:
         suffixes.pop()
-        if not suffixes or KINDS.get(suffixes[-1]) != "csv":
+        if not suffixes or KINDS.get(suffixes[-1]) not in ("csv", "json"):
             raise DataError(f"Of compressed files only text is read (e.g. people.csv.gz), not {path.name!r}.")
     if not suffixes or suffixes[-1] not in KINDS:
         if path.is_dir():

@@ -20,21 +20,9 @@ from typer.core import TyperGroup
 from kanopy._address import Address
 from kanopy._errors import Cancelled, InputError, KanopyError, in_words, some
 from kanopy._temporary import sweep
-from kanopy.cli import (
-    assess,
-    check,
-    counts,
-    hierarchies,
-    lists,
-    mask,
-    ontologies,
-    release,
-    reproduce,
-    risk,
-    sweeps,
-    treatments,
-)  # fmt: skip
+from kanopy.cli import assess, check, counts, hierarchies, lists, mask, ontologies, release, reproduce, risk, sweeps
 from kanopy.cli.console import fail, plain_streams
+from kanopy.cli.official.classifications import classifications
 
 
 class Commands(TyperGroup):
@@ -74,13 +62,15 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "assess": assess.assess,
     "algorithms": lists.algorithms,
     "models": lists.models,
-    "treatments": treatments.treatments,
+    "treatments": lists.treatments,
+    "schema": lists.schema,
     "app": release.app,
 }
 for name, command in COMMANDS.items():
     app.command(name)(command)
 app.add_typer(hierarchies.hierarchy, name="hierarchy")
 app.add_typer(ontologies.ontology, name="ontology")
+app.add_typer(classifications, name="classifications")
 
 
 def _version(wanted: bool) -> None:

@@ -37,7 +37,7 @@ def assess(
     learn: Annotated[bool, typer.Option(help="Train classifiers (needs scikit-learn).")] = True,
     queries: Annotated[int, typer.Option(help="Random count queries to ask; 0 for none.")] = 500,
     disturbed: Annotated[bool, typer.Option(help="Values were exchanged or noise was added on purpose.")] = False,
-    encoding: o.Encoding = None,
+    layout: o.Form = None,
     **given: Any,
 ) -> None:
     """What is a release still good for: loss, distributions, associations, counts, learning, statistics.
@@ -57,7 +57,7 @@ def assess(
     seed = taken(Whole(0), given["seed"], "seed")
     with progress_bar() as show:
         show(Step("reading", None, ""))
-        before, after = read_data(original, encoding).frame, read_data(released, encoding).frame
+        before, after = (read_data(original, layout.over(wanted)).frame, read_data(released, layout.of_others).frame)
         show(Step("comparing", None, ""))
         described = hierarchies_in(hierarchies, wanted.quasi or before.columns)
         found = compare(

@@ -22,7 +22,7 @@ def check(
     as_release: Annotated[
         bool, typer.Option("--as-release", help="A release of the job: no rows are skipped, all is read as it stands.")
     ] = False,
-    encoding: o.Encoding = None,
+    layout: o.Form = None,
     beside: o.EarlierRelease = None,
     on: o.JoiningColumn = None,
     beside_quasi: o.EarlierQuasi = None,
@@ -64,8 +64,8 @@ def check(
         {"job": wanted} if asked is not None else {n: getattr(wanted, n) for n in STUDIED if n != "k"}
     )
     found = look(
-        read_data(data, encoding).frame, **judged, k=asked, as_release=as_release,
-        beside=beside and read_data(beside, encoding).frame, **{"on": on, **known},
+        read_data(data, layout if as_release else layout.over(wanted)).frame, **judged, k=asked, as_release=as_release,
+        beside=beside and read_data(beside, layout.of_others).frame, **{"on": on, **known},
     )  # fmt: skip
 
     def show(out: Any) -> None:

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from kanopy._job.usage import FORM
 from kanopy.cli import options as o
 from kanopy.cli.console import emit, note
 from kanopy.cli.files import check_outputs, inputs_of
@@ -15,12 +16,12 @@ from kanopy.cli.files import check_outputs, inputs_of
 @o.command(
     "job", "quasi", "sensitive", "unit", "model", "sampling_weight", "household",
     reads=("quasi", "sensitive", "unit", "models", "hierarchies", "algorithm", "parameters", "sampling_weight",
-           "household", "skip_rows"),
+           "household", "skip_rows", "places", *FORM),
 )  # fmt: skip
 def count(
     data: o.Data,
     output: Annotated[Path, typer.Option("--output", "-o", help="The counts to write, a .parquet file.")],
-    encoding: o.Encoding = None,
+    layout: o.Form = None,
     **given: Any,
 ) -> None:
     """Count the distinct rows of a table, for many jobs: `kanopy anonymize --counts` reads them instead of the table.
@@ -39,11 +40,13 @@ def count(
     wanted = o.job_of({"hierarchies": None, **given})
     if not wanted.quasi:
         raise JobError("Name the columns to count: -q age,sex, or a job file.")
+    if wanted.places:
+        raise JobError("The places of a job are only made of two columns in memory. Count their columns themselves.")
     columns = list(dict.fromkeys((*key_columns(wanted), *wanted.sensitive)))
     check_outputs(inputs_of(data, given["job"]), output)
     if is_database(data):
         require_unchanged(wanted)
-    with open_table("stream", data, encoding=encoding, skip=wanted.skip_rows) as engine:
+    with open_table("stream", data, layout=layout.over(wanted), skip=wanted.skip_rows) as engine:
         found = engine.count(columns).rename({ROWS: ROWS_COLUMN})
     with staged(forbidden=inputs_of(data)) as release:
         release.table(found, output, private=True)

@@ -7,7 +7,7 @@ import os
 import sys
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from kanopy._errors import shown_address
 from kanopy._usage import refuse_in_vain
@@ -15,22 +15,25 @@ from kanopy.cli.console import STANDARD, note
 from kanopy.cli.options import HIERARCHIES
 from kanopy.release.writing import check_outputs, inputs_of
 
+if TYPE_CHECKING:
+    from kanopy._table.formats.layout import Layout
+
 __all__ = ["check_outputs", "drawn", "hierarchies_in", "inputs_of", "key_for", "read_data"]
 
 SUFFIXES = (".html", ".csv", ".json", ".svg", ".png")
 """What comparisons and maps are written as."""
 
 
-def read_data(data: str, encoding: str | None = None, columns: list[str] | None = None) -> Any:
+def read_data(data: str, layout: Layout | None = None, columns: list[str] | None = None) -> Any:
     """A table (`Source`: frame, dialect) from a file, a database, an address, or `-` for standard input."""
     from kanopy._table.sources import Source, read_source
 
     if data != STANDARD:
-        source = read_source(data, encoding=encoding, columns=columns)
+        source = read_source(data, layout=layout, columns=columns)
     else:
         from kanopy._table.delimited import read_delimited
 
-        frame, dialect = read_delimited(sys.stdin.buffer.read(), "standard input", columns=columns, encoding=encoding)
+        frame, dialect = read_delimited(sys.stdin.buffer.read(), "standard input", columns=columns, layout=layout)
         source = Source(frame, dialect, "csv", None, dialect.notes)
     for line in source.notes:
         note(line)

@@ -49,7 +49,10 @@ def build(
     max_fan_out: Annotated[int | None, typer.Option(help="For ontology: the most children a node may have.")] = None,
     senses: Annotated[str | None, typer.Option(help="For ontology methods: a file that says what values mean.")] = None,
     style: Style = None,
-    encoding: o.Encoding = None,
+    classification: Annotated[
+        str | None, typer.Option(help="Take the levels of this classification; see `kanopy classifications list`.")
+    ] = None,
+    layout: o.Form = None,
     **given: Any,
 ) -> None:
     """Build a hierarchy from the values of a column; written as .csv, .json or .dot.
@@ -57,13 +60,18 @@ def build(
     The method auto takes a readable one for groups of k rows (5 unless said).
     """
     from kanopy._parameters import pairs, parse
+    from kanopy.hierarchy.builders.official.classified import FromClassification
     from kanopy.hierarchy.builders.registry import BUILDERS, make_builder
     from kanopy.hierarchy.builders.semantic.builders import SemanticBuilder
     from kanopy.hierarchy.files.files import write_hierarchy
 
+    notes: tuple[str, ...] = ()
     param, output, k = given["param"] or (), given["output"], given["k"]
     check_outputs(inputs_of(data), output)
+    if classification is not None:
+        method = _classified(method)
     own = {"levels": levels, "max_fan_out": max_fan_out, "senses": senses, "style": style}
+    own["classification"] = classification
     named = {name: value for name, value in own.items() if value is not None}
     proposal: Proposal | None = None
     if method == "auto":
@@ -74,20 +82,23 @@ def build(
         smallest = taken(Whole(1), Whole(1).read(texts.pop("k", str(5 if k is None else k))), "k")
         if texts or named:
             raise InputError("The method auto takes no parameter but k. Name a method with --method.")
-        reduced = _column(data, column, given["missing_tokens"], encoding)
+        reduced = _column(data, column, given["missing_tokens"], layout)
         best = choose_hierarchy(reduced, k=smallest)
         builder, built = best.builder, best.hierarchy
     else:
         builder = make_builder(method, **parse(BUILDERS.find(method), param), **named)
-        reduced = _column(data, column, given["missing_tokens"], encoding)
+        reduced = _column(data, column, given["missing_tokens"], layout)
         if (target := getattr(builder, "target", None)) is not None:
             from kanopy._job.inputs import with_classes
 
-            table = read_data(data, encoding, list(dict.fromkeys([column, target]))).frame
+            table = read_data(data, layout, list(dict.fromkeys([column, target]))).frame
             builder = with_classes(builder, table, column, o.columns(given["missing_tokens"]))  # type: ignore[assignment]
         if isinstance(builder, SemanticBuilder):
             proposal = builder.propose_column(reduced)
             built = proposal.hierarchy
+        elif isinstance(builder, FromClassification):
+            classified = builder.classify_column(reduced)
+            built, notes = classified.hierarchy, classified.notes
         else:
             built = builder.build_column(reduced)
     if output is not None:
@@ -101,16 +112,25 @@ def build(
         console.print(Text(_tree_or_levels(built)))
         if proposal is not None:
             semantics.show_proposal(console, proposal)
+        for note in notes:
+            console.print(Text(note))
         if output is not None:
             console.print(Text(f"Written to {output}"))
 
-    result = build_json(builder, built, reduced)
+    result = build_json(builder, built, reduced) | ({"notes": list(notes)} if notes else {})
     emit(result | (semantics.proposal_json(proposal) if wants_json() and proposal is not None else {}), show)
 
 
-def _column(data: str, column: str, tokens: list[str] | None, encoding: str | None) -> Column:
+def _classified(method: str) -> str:
+    """The method of a classification, unless another one was named beside it."""
+    if method not in ("auto", "classification"):
+        raise InputError(f"--classification is for the method classification, not {method}. Leave one of them out.")
+    return "classification"
+
+
+def _column(data: str, column: str, tokens: list[str] | None, layout: Any) -> Column:
     """The values of one column, with the given texts taken for missing."""
-    return _values(read_data(data, encoding, [column]).frame[column], missing_tokens=o.columns(tokens))
+    return _values(read_data(data, layout, [column]).frame[column], missing_tokens=o.columns(tokens))
 
 
 def _values(series: pl.Series, **reading: Any) -> Column:
@@ -216,7 +236,7 @@ def suggest(
     column: ColumnName,
     style: Style = None,
     html: Annotated[Path | None, typer.Option(help="Draw every proposal on a page in this file.")] = None,
-    encoding: o.Encoding = None,
+    layout: o.Form = None,
     **given: Any,
 ) -> None:
     """Try the methods that fit a column, show what they make of it, and rank them by the loss they cause.
@@ -234,7 +254,7 @@ def suggest(
     output, k = given["output"], given["k"]
     check_outputs(inputs_of(data, given["job"]), output, html)
     wanted = o.job_of({name: given[name] for name in ("job", "missing_tokens")})
-    frame = read_data(data, encoding, [column] if given["job"] is None else None).frame
+    frame = read_data(data, layout.over(wanted), [column] if given["job"] is None else None).frame
     records = unrolled(read_records(frame, wanted), wanted.quasi, wanted.separators)[0]
     if column not in records.columns:
         raise DataError(f"The table has no column {column!r}. {near_miss(column, records.columns)}")
@@ -343,13 +363,22 @@ def _called(builder: Builder) -> str:
 
 @hierarchy.command("compare")
 @o.command(
-    "missing_tokens", k=5, needs={"k": o.DATA, "missing_tokens": o.DATA, "encoding": o.both(o.DATA, o.TEXT_INPUT)}
+    "missing_tokens",
+    k=5,
+    needs={
+        "k": o.DATA,
+        "missing_tokens": o.DATA,
+        "encoding": o.both(o.DATA, o.TEXT_INPUT),
+        "delimiter": o.both(o.DATA, o.TEXT_TABLE),
+        "sheet": o.both(o.DATA, o.WORKBOOK),
+        "header_row": o.both(o.DATA, o.TABLE_BELOW),
+    },
 )
 def compare(
     files: Annotated[list[Path], typer.Argument(help="Two or more hierarchy files.")],
     data: Annotated[str | None, typer.Option(help="Data on which to measure the loss.")] = None,
     column: Annotated[str | None, typer.Option(help="The column of the data.")] = None,
-    encoding: o.Encoding = None,
+    layout: o.Form = None,
     **given: Any,
 ) -> None:
     """Compare hierarchies: levels, nodes per level, shared groupings, and the loss on data."""
@@ -361,7 +390,7 @@ def compare(
         raise InputError("To measure the loss give both --data and --column.")
     hierarchies = [read_hierarchy(file, require_nesting=False) for file in files]
     found = compare_hierarchies(hierarchies)
-    reduced = None if data is None or column is None else _column(data, column, given["missing_tokens"], encoding)
+    reduced = None if data is None or column is None else _column(data, column, given["missing_tokens"], layout)
     k = given["k"]
     losses = [None if reduced is None or not h.nested else loss_at(h, reduced, k) for h in hierarchies]
     listed = [

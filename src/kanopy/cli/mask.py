@@ -13,8 +13,9 @@ from kanopy.cli.console import counted, grid
 
 
 @o.command(
-    "job", "quasi", "k", "hierarchies", "sensitive", "identifiers", "insensitive", "rest", "shuffle", "missing",
-    "missing_tokens", "neutralize_formulas", "key_file", "mapping", "manifest", "report", needs={"ontology": o.NO_VGH},
+    "job", "quasi", "k", "hierarchies", "sensitive", "identifiers", "withheld", "insensitive", "rest", "shuffle",
+    "missing", "missing_tokens", "neutralize_formulas", "key_file", "mapping", "manifest", "report",
+    needs={"ontology": o.NO_VGH},
 )  # fmt: skip
 def mask(
     data: o.Data,
@@ -62,7 +63,7 @@ def mask(
         str | None, typer.Option(help="Different confidential values per group, e.g. 2 or illness=3.")
     ] = None,
     seed: Annotated[int | None, typer.Option(help="Settles what is left to chance.")] = None,
-    encoding: o.Encoding = None,
+    layout: o.Form = None,
     **given: Any,
 ) -> None:
     """Substitute rare answers by answers of similar meaning until k people share each one."""
@@ -96,7 +97,7 @@ def mask(
             **columns,
         )
     else:
-        lists = ("quasi", "sensitive", "identifiers", "insensitive", "missing_tokens")
+        lists = ("quasi", "sensitive", "identifiers", "withheld", "insensitive", "missing_tokens")
         listed: dict[str, Any] = {name: o.columns(given[name]) for name in lists}
         single = {name: given[name] for name in ("k", "missing", "rest", "shuffle") if given[name] is not None}
         folder = given["hierarchies"]
@@ -106,7 +107,7 @@ def mask(
             diversity=_diversity(diversity, sensitive),
         )  # fmt: skip
         o.settle(job)
-    publish(data, output, job, encoding, given, read=[given["job"], vgh, senses], engine="memory")
+    publish(data, output, job, layout.over(job), given, read=[given["job"], vgh, senses], engine="memory")
 
 
 @o.command("k", "shuffle", seed=0, needs={"seed": o.DRAWN})
@@ -127,7 +128,7 @@ def baseline(
             "percent of the rows (5); pram: the probability to stay (0.8); sampling: a share of the rows (0.1)."
         ),
     ] = None,
-    encoding: o.Encoding = None,
+    layout: o.Form = None,
     **given: Any,
 ) -> None:
     """Mask a table by a plain method of statistical offices, to compare with. None of them promises a k.
@@ -151,7 +152,7 @@ def baseline(
         raise JobError(f"{method} promises no k. Leave -k out, or use `kanopy mask` or `kanopy anonymize`.")
     if by_group and amount is not None:
         raise JobError("representatives takes -k, the people in each group, and no amount.")
-    source = read_data(data, encoding)
+    source = read_data(data, layout)
     with progress_bar() as show:
         if by_group:
             job = MaskJob(text=named, k=given["k"] or 5, algorithm="semantic-microaggregation", seed=given["seed"])

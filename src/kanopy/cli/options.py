@@ -42,9 +42,14 @@ Output = Annotated[
         show_default=False,
     ),
 ]
-Encoding = Annotated[
-    str | None, typer.Option(help="The encoding of delimited text, if it is not found right: cp1252, …")
-]
+Form = Any
+"""How the file of a table is read (`Layout`): a parameter `layout` of a command stands for these options."""
+FORM: dict[str, tuple[Any, str]] = {
+    "encoding": (str | None, "The encoding of delimited text, if it is not found right: cp1252, …"),
+    "delimiter": (str | None, "What parts the fields of delimited text, if it is not found right: ';', tab, …"),
+    "sheet": (str | None, "The sheet of a workbook, if the likely one is not meant."),
+    "header_row": (int | None, "The row that names the columns, from 1, if it is not found right."),
+}
 SolutionFile = Annotated[
     Path | None,
     typer.Option(help="Write the solution, for `kanopy apply` to new rows. It holds original values: keep it inside."),
@@ -69,6 +74,7 @@ SHARED: dict[str, tuple[Any, ...]] = {
     "quasi": (COLUMNS, f"Quasi-identifiers: columns others may know, {SEVERAL}.", "--quasi", "-q"),
     "sensitive": (COLUMNS, f"Columns nobody should learn about others, {SEVERAL}.", "--sensitive", "-s"),
     "identifiers": (COLUMNS, f"Columns that never leave, {SEVERAL}."),
+    "withheld": (COLUMNS, f"Columns that stay out, such as weights or the design of a sample, {SEVERAL}."),
     "insensitive": (COLUMNS, f"Columns that are published as they are, {SEVERAL}."),
     "rest": (TEXT, "Columns without a role: 'leave out' (the default) or publish."),
     "allow_dependent": (COLUMNS, f"Columns published though they tell what a generalized one hides, {SEVERAL}."),
@@ -120,9 +126,9 @@ SHARED: dict[str, tuple[Any, ...]] = {
 }
 """Per option its kind, its help, and its names where they are not simply its own."""
 JOB_FIELDS = (
-    "quasi", "k", "suppress", "metric", "sensitive", "identifiers", "insensitive", "rest", "missing", "missing_tokens",
-    "unknown", "population", "sampling_weight", "household", "shuffle", "allow_dependent", "neutralize_formulas",
-    "unit", "known", "repeats",
+    "quasi", "k", "suppress", "metric", "sensitive", "identifiers", "withheld", "insensitive", "rest", "missing",
+    "missing_tokens", "unknown", "population", "sampling_weight", "household", "shuffle", "allow_dependent",
+    "neutralize_formulas", "unit", "known", "repeats",
 )  # fmt: skip
 OUTPUTS = ("key_file", "mapping", "manifest", "report", "report_values", "sampling_fraction", "target")
 """What every release may read and write besides its table."""
@@ -147,6 +153,21 @@ def is_text(place: Any) -> bool:
         return not str(place).startswith(("postgres://", "postgresql://"))
     path = Path(str(place).partition("::")[0].partition("?")[0])
     return Path(path.stem if path.suffix.lower() in PACKED else path).suffix.lower() in TEXTS
+
+
+def is_workbook(place: Any) -> bool:
+    """Whether something that is read is a workbook.
+
+    >>> is_workbook("people.xlsx"), is_workbook("people.ods::2024"), is_workbook("people.csv")
+    (True, True, False)
+    """
+    from kanopy._table.sources import KINDS
+
+    return KINDS.get(Path(str(place).partition("::")[0]).suffix.lower()) == "excel"
+
+
+def _table_of(given: Any) -> Any:
+    return getattr(given, "data", None) or getattr(given, "original", None)
 
 
 def _reads_text(given: Any) -> bool:
@@ -196,6 +217,12 @@ PSEUDONYMS = Needs(
 HIERARCHIES = Needs("a file in that folder for a column that is looked at", _has_hierarchies, "job")
 TEXT_OUTPUT = Needs("delimited text as the output (-o FILE.csv)", _writes_text)
 TEXT_INPUT = Needs("a table in delimited text", _reads_text)
+TEXT_TABLE = Needs("a table in delimited text", lambda given: is_text(_table_of(given)))
+WORKBOOK = Needs("a workbook (.xlsx, .ods, …)", lambda given: is_workbook(_table_of(given)))
+TABLE_BELOW = Needs(
+    "a table in delimited text or in a workbook",
+    lambda given: is_text(_table_of(given)) or is_workbook(_table_of(given)),
+)
 THREADS = Needs("an algorithm that uses threads, such as 'optimal' or 'best'", _has_threads, "job")
 EARLIER_RELEASE = Needs("an earlier release (--beside FILE)", lambda given: given.beside is not None)
 OTHER_RELEASE = Needs(
@@ -232,6 +259,9 @@ NEEDS = {
     "hierarchies": HIERARCHIES,
     "neutralize_formulas": TEXT_OUTPUT,
     "encoding": TEXT_INPUT,
+    "delimiter": TEXT_TABLE,
+    "sheet": WORKBOOK,
+    "header_row": TABLE_BELOW,
     "threads": THREADS,
     "on": OTHER_RELEASE,
     "beside_quasi": EARLIER_RELEASE,
@@ -249,9 +279,9 @@ def command(
     of a job that it has a use for, if not all: it sees nothing else of a job file, which it shares with other commands.
 
     >>> @command("k", "quasi", budget="5s")
-    ... def work(data: Data, encoding: Encoding = None, **given: Any) -> None: ...
+    ... def work(data: Data, layout: Form = None, **given: Any) -> None: ...
     >>> list(inspect.signature(work).parameters)[1:]
-    ['data', 'k', 'quasi', 'budget', 'encoding', 'json']
+    ['data', 'k', 'quasi', 'budget', 'encoding', 'delimiter', 'sheet', 'header_row', 'json']
     """
 
     def shared(name: str) -> inspect.Parameter:
@@ -270,17 +300,25 @@ def command(
             _asked = context, given
             _refuse_options_in_vain(*_asked)
             try:
-                function(**given)
+                function(**(_with_layout(given) if takes_layout else given))
             finally:
                 _asked = None
 
         run.needs, run.reads = asked_for, reads  # type: ignore[attr-defined]
 
+        takes_layout = "layout" in inspect.signature(function).parameters
+        form = [
+            inspect.Parameter(
+                name, inspect.Parameter.KEYWORD_ONLY, default=typer.Option(None, help=words), annotation=kind
+            )
+            for name, (kind, words) in FORM.items()
+        ]
         own = [
             each.replace(kind=inspect.Parameter.KEYWORD_ONLY)
             for each in inspect.signature(function, eval_str=True).parameters.values()
             if each.kind is not inspect.Parameter.VAR_KEYWORD and each.name not in (*names, *defaults)
         ]
+        own = [each for other in own for each in (form if other.name == "layout" else [other])]
         first = next((place for place, each in enumerate(own) if each.default is not each.empty), len(own))
         added = [shared(name) for name in (*names, *defaults)]
         run.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
@@ -295,6 +333,21 @@ def command(
         return run
 
     return decorate
+
+
+def _with_layout(given: dict[str, Any]) -> dict[str, Any]:
+    """What was given, with what is said of the form of a file as one."""
+    from kanopy._job.job import Job
+    from kanopy._kinds import taken
+    from kanopy._parameters import parameters_of
+    from kanopy._table.formats.layout import Layout
+
+    declared = parameters_of(Job)
+    said = {
+        name: None if given[name] is None else taken(declared[name].kind, given[name], f"--{name.replace('_', '-')}")
+        for name in FORM
+    }
+    return {**{name: value for name, value in given.items() if name not in FORM}, "layout": Layout(**said)}
 
 
 _asked: tuple[typer.Context, dict[str, Any]] | None = None
@@ -386,7 +439,7 @@ def job_of(given: dict[str, Any], *, settled: bool = True, **settings: Any) -> A
     if settings.get("local") and settings.get("algorithm") is None:
         # Allowed on the command line, so wanted: the search that a job file names for full-domain releases yields.
         changes = {"algorithm": None, "parameters": {}, **changes}
-    for role in ("identifiers", "undecided", "insensitive", "sensitive"):
+    for role in ("identifiers", "undecided", "withheld", "insensitive", "sensitive"):
         # The job file's role of a column yields to the unit that is named now; a quasi-identifier is no unit.
         left = tuple(name for name in getattr(own, role) if name not in changes.get("unit", ()))
         if role not in changes and left != getattr(own, role):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -15,13 +15,16 @@ from kanopy.cli import options as o
 from kanopy.cli.console import counted, emit, grid, note, of_units, progress_bar, standard_output, worked_out
 from kanopy.cli.files import check_outputs, inputs_of, key_for, read_data
 
+if TYPE_CHECKING:
+    from kanopy._table.formats.layout import Layout
+
 PASSWORD = "KANOPY_APP_PASSWORD"
 """The variable that holds the password of a page that other machines may open."""
 
 
 @o.command(
     "job", "quasi", "k", "suppress", "hierarchies", "metric", "budget", "threads", "param", "sensitive", "identifiers",
-    "insensitive", "rest", "allow_dependent", "shuffle", "unit", "known", "separator", "repeats", "missing",
+    "withheld", "insensitive", "rest", "allow_dependent", "shuffle", "unit", "known", "separator", "repeats", "missing",
     "missing_tokens", "unknown", "neutralize_formulas", "model", "every", "population", "sampling_weight", "household",
     *o.OUTPUTS,
 )  # fmt: skip
@@ -47,7 +50,7 @@ def anonymize(
         ),
     ] = None,
     solution: o.SolutionFile = None,
-    encoding: o.Encoding = None,
+    layout: o.Form = None,
     engine: Annotated[str, typer.Option(help="Where it runs: auto, memory, stream, database or spark.")] = "auto",
     master: Annotated[str | None, typer.Option(help="The Spark cluster, e.g. local[2] or spark://host:7077.")] = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="A table of a database may be replaced.")] = False,
@@ -68,7 +71,7 @@ def anonymize(
         "suppressed_rows": "drop" if drop_suppressed else None,
     }  # fmt: skip
     if protect:
-        from kanopy.cli.treatments import treatments_given
+        from kanopy.cli.lists import treatments_given
 
         own = o.job_of({"job": given["job"]}, settled=False).protect if given["job"] else {}
         settings["protect"] = {**own, **treatments_given(protect)}
@@ -85,7 +88,8 @@ def anonymize(
         wanted = wanted.with_threads(given["threads"])
     proof = bound if bound_budget is None else as_seconds(bound_budget, "bound-budget")
     publish(
-        data, output, wanted, encoding, given, read=[given["job"]], solution=solution, bound=proof, engine=engine,
+        data, output, wanted, layout.over(wanted), given, read=[given["job"]], solution=solution, bound=proof,
+        engine=engine,
         overwrite=overwrite, master=master, counts=counts or (), emit_sql=emit_sql,
     )  # fmt: skip
 
@@ -95,7 +99,7 @@ def apply(
     solution: Annotated[Path, typer.Argument(help="A solution (`kanopy anonymize … --solution FILE` writes one).")],
     data: o.Data,
     output: o.Output,
-    encoding: o.Encoding = None,
+    layout: o.Form = None,
     **given: Any,
 ) -> None:
     """Publish new rows at the levels of an earlier solution.
@@ -112,14 +116,14 @@ def apply(
         **{name: given[name] for name in fields if given[name] is not None and (given[name] or name == "shuffle")}
     )
     o.settle(wanted)
-    publish(data, output, wanted, encoding, given, read=[solution])
+    publish(data, output, wanted, layout, given, read=[solution])
 
 
 def publish(
     data: str,
     output: str,
     job: Any,
-    encoding: str | None,
+    layout: Layout,
     given: dict[str, Any],
     *,
     read: list[Any],
@@ -147,7 +151,7 @@ def publish(
     with standard_output(output) as place, progress_bar() as show:
         result, said = release_to(
             data, job, Files(place, report, mapping, manifest, solution, bool(values), share, target),
-            read=lambda: read_data(data, encoding), encoding=encoding, inputs=[key_file, *read],
+            read=lambda: read_data(data, layout), layout=layout, inputs=[key_file, *read],
             key=key_for(job, key_file), source=data, progress=show, finish=finish,
             neutralize=given["neutralize_formulas"], **settings,
         )  # fmt: skip
@@ -160,8 +164,8 @@ def publish(
 
 
 def _show(out: Any, result: Any, output: str, report: Path | None) -> None:
+    from kanopy.cli.lists import show_treatments
     from kanopy.cli.mask import show_masking
-    from kanopy.cli.treatments import show_treatments
     from kanopy.release.pushdown.result import PushdownResult
 
     if isinstance(result, PushdownResult):
@@ -249,7 +253,7 @@ def _show_release(out: Any, result: Any, output: str, report: Path | None) -> No
             f"(proved); this release loses {loss:.4f}, so at most {result.bound.gap(loss):.1%} of that is avoidable."
         )
     if result.treated is not None:
-        from kanopy.cli.treatments import show_treatments
+        from kanopy.cli.lists import show_treatments
 
         show_treatments(out, result)
     show_seconds(out, result.clock.total())
@@ -333,18 +337,19 @@ def init(
     no_hierarchies: Annotated[
         bool, typer.Option("--no-hierarchies", help="Write no hierarchies: the job names how to build them.")
     ] = False,
-    encoding: o.Encoding = None,
+    layout: o.Form = None,
 ) -> None:
     """Guess roles and hierarchies, write a commented job file and the hierarchies to be edited, and show why."""
     from kanopy._errors import JobError, some
     from kanopy._files import private_folder, write_whole
     from kanopy._job.guess import guess_job, with_hierarchies
+    from kanopy._job.schema import COMMENT, FILE
 
     check_outputs(inputs_of(data), output)
     if output.exists() and not force:
         raise JobError(f"{output} exists already. Give another name with -o, or --force to overwrite it.")
-    frame = read_data(data, encoding).frame
-    guessed = guess_job(frame, data)
+    frame = read_data(data, layout).frame
+    guessed = guess_job(frame, data, layout=layout)
     written: list[str] = []
     if hierarchies is not None and no_hierarchies:
         raise JobError("--hierarchies names a folder, --no-hierarchies writes none. Leave out one of them.")
@@ -362,7 +367,10 @@ def init(
             write_hierarchy(hierarchy, hierarchies / file)
         _keep_inside(*(hierarchies / file for file in files))
         written = [str(hierarchies / file) for file in files]
-    write_whole(output, guessed.text.encode("utf-8"), private=True)
+    text = guessed.text
+    if (output.parent / FILE).exists() and output.suffix == ".toml":
+        text = f"{COMMENT} ./{FILE}\n{text}"
+    write_whole(output, text.encode("utf-8"), private=True)
 
     def show(out: Any) -> None:
         from rich.text import Text
@@ -375,6 +383,9 @@ def init(
             out.print(Text(line, style="bold"))
         if written:
             out.print(Text(f"The hierarchies are in {hierarchies}: look at them, edit them, and keep them inside."))
+        if not guessed.job.quasi:
+            out.print(Text(f"Wrote {output}. It cannot run yet: give a column the role quasi-identifier."))
+            return
         out.print(Text(f"Wrote {output}. Read it, correct it, then run:"))
         out.print(
             Text(f"  kanopy anonymize {shown_address(data)} --job {output} -o release.csv --report report.html"),
@@ -383,6 +394,8 @@ def init(
 
     result = {"job": str(output), "columns": guessed.columns, "decide": guessed.decide, "hierarchies": written}
     emit(result, show)
+    if not guessed.job.quasi:
+        raise typer.Exit(1)  # the job was written, and no release follows from it
 
 
 @o.command()

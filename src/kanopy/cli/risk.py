@@ -46,7 +46,7 @@ def risk(
     combinations: Annotated[
         str | None, typer.Option(help="Write the combinations of --every that too few rows share. Keep it inside.")
     ] = None,
-    encoding: o.Encoding = None,
+    layout: o.Form = None,
     **given: Any,
 ) -> None:
     """How likely are people to be found again: prosecutor, journalist, marketer, uniqueness, linkage, disclosure.
@@ -83,14 +83,14 @@ def risk(
         both["beside_quasi"] = o.columns(beside_quasi)
     with progress_bar() as show:
         show(Step("reading", None, ""))
-        table = read_data(data, encoding).frame
-        everyone = None if population is None else read_data(population, encoding).frame
-        release = None if released is None else read_data(released, encoding).frame
+        table = read_data(data, layout.over(wanted)).frame
+        everyone = None if population is None else read_data(population, layout.of_others).frame
+        release = None if released is None else read_data(released, layout.of_others).frame
         show(Step("assessing", None, ""))
         described = hierarchies_in(hierarchies, wanted.quasi or table.columns)
         found = assess_risk(
             table, wanted.replaced(hierarchies={**wanted.hierarchies, **described}), population=everyone,
-            released=release, beside=beside and read_data(beside, encoding).frame, settings=settings,
+            released=release, beside=beside and read_data(beside, layout.of_others).frame, settings=settings,
             as_release=beside is not None, **{"on": on, **both},
         )  # fmt: skip
         with staged(forbidden=inputs) as release:

@@ -27,7 +27,7 @@ def compare(
     algorithms: Annotated[
         str, typer.Option(help="all, or names separated by commas; with parameters: mondrian:strict=true.")
     ] = "all",
-    encoding: o.Encoding = None,
+    layout: o.Form = None,
     **given: Any,
 ) -> None:
     """Run algorithms on the same table, models and measures; show loss, risk, time and memory side by side.
@@ -45,7 +45,7 @@ def compare(
     check_outputs(inputs, output, suffixes=SUFFIXES)
     names = [part for part in (each.strip() for each in algorithms.split(",")) if part]
     with progress_bar() as show:
-        frame = read_data(data, encoding).frame
+        frame = read_data(data, layout.over(wanted)).frame
         found = run(frame, wanted, algorithms=names, budget=given["budget"] or BUDGET, progress=show)
     if output is not None:
         write_whole(output, drawn(found, output, data, comparison_csv, _chart))
@@ -164,7 +164,7 @@ def explore(
     state: Annotated[
         Path | None, typer.Option(help="Keep finished points here; run again to go on after an interruption.")
     ] = None,
-    encoding: o.Encoding = None,
+    layout: o.Form = None,
     **given: Any,
 ) -> None:
     """Search many k, limits, models and algorithms; show loss against risk, and the releases that no other beats.
@@ -189,7 +189,7 @@ def explore(
     with progress_bar() as show:
         try:
             found = run(
-                read_data(data, encoding).frame, wanted, ks=ks, progress=show, state=state, models=sets,
+                read_data(data, layout.over(wanted)).frame, wanted, ks=ks, progress=show, state=state, models=sets,
                 limits=None if suppress is None else [part.strip() for part in suppress.split(",")],
                 algorithms=None if algorithms is None else [part.strip() for part in algorithms.split(",")],
             )  # fmt: skip

@@ -13,6 +13,7 @@ from kanopy.engine.connections import is_database
 from kanopy.engine.spark import is_spark
 
 if TYPE_CHECKING:
+    from kanopy._table.formats.layout import Layout
     from kanopy._table.streams.scans import Scan
     from kanopy.engine.contract import Engine
 
@@ -44,7 +45,7 @@ def place_of(data: Any, asked: str = "auto") -> str:
 
 
 @contextmanager
-def open_table(name: str, data: Any, *, encoding: str | None = None, skip: int = 0) -> Iterator[Engine]:
+def open_table(name: str, data: Any, *, layout: Layout | None = None, skip: int = 0) -> Iterator[Engine]:
     """An engine that counts a table and writes nothing. The first `skip` rows are no records."""
     if name == "spark":
         from kanopy.engine.spark import SparkEngine
@@ -58,12 +59,11 @@ def open_table(name: str, data: Any, *, encoding: str | None = None, skip: int =
     else:
         from kanopy.engine.stream import StreamEngine
 
-        yield StreamEngine(scanned(data, encoding), skip=skip)
+        yield StreamEngine(scanned(data, layout), skip=skip)
 
 
-def scanned(data: Any, encoding: str | None = None) -> Scan:
+def scanned(data: Any, layout: Layout | None = None) -> Scan:
     """A file or folder to be read piece by piece."""
-    from kanopy._table.formats.layout import Layout
     from kanopy._table.streams.scans import can_scan, scan
 
     if not can_scan(data):
@@ -71,7 +71,7 @@ def scanned(data: Any, encoding: str | None = None) -> Scan:
             f"{os.fspath(data)} cannot be read piece by piece: give Parquet, Arrow or uncompressed text, or a "
             "folder of Parquet or CSV files; or use --engine memory."
         )
-    return scan(data, layout=Layout(encoding))
+    return scan(data, layout=layout)
 
 
 def spark_frame(data: Any, master: str | None = None) -> Any:

@@ -33,6 +33,7 @@ from kanopy.hierarchy.builders.dates import Dates
 from kanopy.hierarchy.builders.divisors import Cgh, Dbgh
 from kanopy.hierarchy.builders.grouping import Frequency, Order
 from kanopy.hierarchy.builders.masking import Prefix, Redact, Suppress
+from kanopy.hierarchy.builders.official.classified import FromClassification, suggested
 from kanopy.hierarchy.builders.on_the_fly import Iotf, KAware, Otf
 from kanopy.hierarchy.builders.relaxation import Chu
 from kanopy.hierarchy.builders.rounding import PARTS, Round
@@ -127,7 +128,7 @@ def suggest_hierarchies(
     if style is not None and not any("style" in parameters_of(type(builder)) for builder in tried):
         refuse_in_vain({"style": Needs("a column of words that an ontology knows", lambda given: False)})
     found = [_judged(builder, tree, column, k, rule) for builder, tree in _built(tried, column)]
-    plain = readable(column, k)
+    plain = [*(each for each in tried if isinstance(each, FromClassification)), *readable(column, k)]
     found = [replace(one, reads_well=one.builder in plain) for one in found]
     return [found[i] for i in best_first(found, [one.loss for one in found])]
 
@@ -237,7 +238,7 @@ def _close(loss: float, best: float) -> bool:
 
 def candidates(column: Column, k: int, style: str | None = None) -> list[Builder]:
     """The builders worth trying on a column, those that people find easiest to read first."""
-    builders = readable(column, k)
+    builders = [*suggested(column), *readable(column, k)]
     if column.kind == "text":
         more: list[Builder] = [Order(fan_out=(2,)), Order(fan_out=(5,))] if _codes(column.labels()) else []
         if knows_enough(column):

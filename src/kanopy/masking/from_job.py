@@ -20,11 +20,12 @@ PARAMETERS = ("text", "targets", "allow", "guide", "measure", "heuristics", "sea
 """What the `parameters` of an ordinary job may say to a masking algorithm."""
 
 ALIKE = ("k", "algorithm", "weights", "sensitive", "identifiers", "insensitive", "missing", "missing_tokens",
-         "pseudonymize", "rest", "undecided", "shuffle")  # fmt: skip
+         "pseudonymize", "rest", "undecided", "withheld", "shuffle")  # fmt: skip
 """The settings of an ordinary job that mean the same for one that masks."""
 READ_OTHERWISE = ("quasi", "hierarchies", "models", "parameters")
 """Those that are taken over in another form."""
-AROUND = ("skip_rows", "column_tokens", "decimals", "neutralize_formulas")
+AROUND = ("skip_rows", "column_tokens", "decimals", "neutralize_formulas", "encoding", "delimiter", "sheet",
+          "header_row")  # fmt: skip
 """Those that are about reading and writing the table, whatever happens in between."""
 NO_USE = "has no use for it"
 WHY_NOT = {

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 from kanopy._errors import JobError, near_miss, short, some
 from kanopy._kinds import Anything, Either, Instance, MapOf, Maybe, Names, Number, OneOf, Text, Whole, collected
 from kanopy._parameters import Declared, parameters_of
+from kanopy._shown import Drawn
 from kanopy._table import policies
 from kanopy._table.guessing.personal import KINDS
 from kanopy._table.roles import LEAVE_OUT, ROLES, settle_roles
@@ -66,6 +67,7 @@ class MaskJob(Declared):
     'fusion'
     """
 
+    _repr_html_ = Drawn._repr_html_
     masks: ClassVar[bool] = True
     recoding: ClassVar[str] = SUBSTITUTION
     text: Annotated[tuple[str, ...], Names(), "columns with free text, compared by meaning"] = ()
@@ -122,6 +124,7 @@ class MaskJob(Declared):
     pseudonymize: policies.Pseudonymized = ()
     rest: policies.Rest = LEAVE_OUT
     undecided: policies.Undecided = ()
+    withheld: policies.Withheld = ()
     shuffle: policies.Shuffled = None
 
     if TYPE_CHECKING:
@@ -154,6 +157,7 @@ class MaskJob(Declared):
             pseudonymize: str | Iterable[str] = (),
             rest: str = LEAVE_OUT,
             undecided: str | Iterable[str] = (),
+            withheld: str | Iterable[str] = (),
             shuffle: bool | None = None,
         ) -> None: ...
 

@@ -9,11 +9,12 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
-from kanopy._errors import JobError
+from kanopy._errors import JobError, shown_address
 from kanopy._job.job import Job
 from kanopy._job.usage import require_used
 from kanopy._progress import Clock, Progress
-from kanopy._table.sources import is_source, read_source, split_source
+from kanopy._table.formats.layout import Layout
+from kanopy._table.sources import is_source, read_aloud, split_source
 from kanopy._usage import Needs, in_vain, refuse_in_vain
 from kanopy.engine.connections import is_database
 from kanopy.engine.opening import PATH, place_of, scanned, spark_frame
@@ -30,7 +31,7 @@ from kanopy.release.out_of_core import (
 )
 from kanopy.release.prepare import prepare
 from kanopy.release.run import MemorySteps, make_release
-from kanopy.release.treating import check_key_first, columns_alongside, require_in_memory, require_piecewise
+from kanopy.release.treated.treating import check_key_first, columns_alongside, require_in_memory, require_piecewise
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -92,7 +93,7 @@ def open_engine(
     output: str | None,
     job: Job,
     *,
-    encoding: str | None = None,
+    layout: Layout | None = None,
     key: bytes | None = None,
     release: _files.Release | None = None,
     forbidden: tuple[str | os.PathLike[str], ...] = (),
@@ -104,6 +105,9 @@ def open_engine(
     `release` is where a file is staged together with others; `forbidden` are inputs, which are never overwritten.
     """
     shuffle = job.shuffle is not False
+    if layout is not None and (name != "stream" or is_database(os.fspath(data))):
+        what = "a table of Spark" if name == "spark" else "a table of a database"
+        layout.refuse_but(where=shown_address(str(data)) if isinstance(data, str) else "The table", what=what)
     if name == "database" or (name == "stream" and is_database(os.fspath(data))):
         from kanopy._table.streams.sinks import FileSink
         from kanopy.engine.database import DatabaseEngine
@@ -123,7 +127,7 @@ def open_engine(
         from kanopy.engine.database import TableSink
         from kanopy.engine.stream import StreamEngine
 
-        table = scanned(data, encoding)
+        table = scanned(data, layout)
         target: Sink | None = None
         if output is not None and is_database(output):
             target = TableSink(output, overwrite=overwrite)
@@ -153,7 +157,7 @@ def publish(
     master: str | None = None,
     counts: Sequence[Path] = (),
     read: Callable[[], Source] | None = None,
-    encoding: str | None = None,
+    layout: Layout | None = None,
     inputs: Sequence[Any] = (),
     key: bytes | None = None,
     population: Any = None,
@@ -176,6 +180,7 @@ def publish(
     from kanopy.release.writing import about_formulas, check_outputs, inputs_of, stage_beside, write_release
 
     require_used(job, population=population, key=key)
+    layout = Layout.of(job) if layout is None else layout
     if job.pseudonymize:
         from kanopy._table.pseudonyms import check_key
 
@@ -190,6 +195,8 @@ def publish(
             data, files.table, job, engine, rows_needed=bool(files.of_rows or bound), counted=bool(counts)
         )
     _refuse_in_vain(where, job, files, given)
+    if where != "memory" and (why := why_in_memory(job)) is not None:
+        raise JobError(f"This job needs the table in memory: {why}. Use the engine 'memory'.")
     clock, notify, read_from = clock or Clock(), Progress(progress), inputs_of(data)
     hierarchies = getattr(job, "hierarchies", {}).values()
     forbidden = [*read_from, *inputs_of(getattr(job, "population", None), population, *hierarchies, *inputs)]
@@ -207,7 +214,7 @@ def publish(
                 finish(result)
 
         if where == "memory":
-            table = _read(data, files.target, read, encoding, clock)
+            table = _read(data, files.target, read, layout, clock)
 
             def stage(frame: pl.DataFrame) -> None:
                 assert files.table is not None
@@ -226,7 +233,7 @@ def publish(
         named = source or (os.fspath(data) if is_source(data) else None)
         if where == STATEMENT:
             require_in_memory(job, where)
-            with open_engine("stream", data, None, job, encoding=encoding) as holder:
+            with open_engine("stream", data, None, job, layout=layout) as holder:
                 planned = DistinctRowSteps(holder, job, source=named, writes=False, clock=clock, notify=notify)
 
                 def finish_statement(result: Result) -> None:
@@ -237,7 +244,7 @@ def publish(
 
                 return make_release(planned, finish=finish_statement), said
         with open_engine(
-            where, data, files.table, job, encoding=encoding, key=key, release=release, forbidden=tuple(forbidden),
+            where, data, files.table, job, layout=layout, key=key, release=release, forbidden=tuple(forbidden),
             overwrite=overwrite, master=master,
         ) as holder:  # fmt: skip
             result = run_on_engine(
@@ -250,13 +257,13 @@ def publish(
 
 
 def _read(
-    data: Any, target: str | None, read: Callable[[], Source] | None, encoding: str | None, clock: Clock
+    data: Any, target: str | None, read: Callable[[], Source] | None, layout: Layout, clock: Clock
 ) -> Source | None:
     """The table that a path or an address names; `None` where the data is a table."""
     from kanopy._table.delimited import check_columns
 
     with clock.stage("read"):
-        table = read() if read is not None else read_source(data, encoding=encoding) if is_source(data) else None
+        table = read() if read is not None else read_aloud(data, layout=layout) if is_source(data) else None
     if target is not None and table is not None:
         check_columns([target], table.frame.columns, "The table")
     return table

@@ -27,7 +27,7 @@ from kanopy.engine.local import LocalEngine
 from kanopy.release.prepare import Generalizable, Prepared, first_kernels, generalizable, read_part, roles_of, units_for
 from kanopy.release.result import Result
 from kanopy.release.run import Steps, apply_solution, make_release
-from kanopy.release.treating import require_in_memory, treat_piece, treated_in_pieces, works_in_pieces
+from kanopy.release.treated.treating import require_in_memory, treat_piece, treated_in_pieces, works_in_pieces
 from kanopy.release.verification import Applied, Verified, about_order_elsewhere, second_opinion
 from kanopy.release.withholding import withhold_values, without_dependent_elsewhere
 
@@ -58,6 +58,8 @@ def why_in_memory(job: Any) -> str | None:
         return "lists are only taken apart there"
     if job.neutralize_formulas:
         return "texts are only neutralized there"
+    if job.places:
+        return "places are only made of two columns there"
     if untouched := [name for name in job.decimals if name not in job.quasi]:
         return f"the decimal signs of {some(untouched)} are only read there"
     return None

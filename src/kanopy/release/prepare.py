@@ -192,13 +192,14 @@ def prepare(
     ({'age': 'quasi-identifier', 'name': 'identifier'}, [2, 1])
     """
     from kanopy._compiler import prepare as prepare_kernels
+    from kanopy._table.formats.layout import Layout
     from kanopy._table.frames import to_polars, without_index
 
     clock = clock or Clock()
     with clock.stage("read"):
         progress("reading")
         data, index = without_index(data, job.roles, keep=job.rest == PUBLISH)
-        frame, restore = to_polars(data)
+        frame, restore = to_polars(data, Layout.of(job))
         frame, restore = as_said(frame, restore, job)
     if not generalize:
         job = _as_it_will_run(frame, job)

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from kanopy.release.pushdown.result import PushdownSolution
     from kanopy.release.reporting import MaskReport
     from kanopy.release.sweeps.advice import Advice
-    from kanopy.release.treating import Treated
+    from kanopy.release.treated.treating import Treated
     from kanopy.report.report import Report
     from kanopy.search.bound.bound import Bound
     from kanopy.search.solution import Solution

@@ -23,8 +23,8 @@ from kanopy._progress import SILENT, Callback, Clock, Progress
 from kanopy.release.prepare import Generalizable, Prepared, Substitutable, make_problem
 from kanopy.release.result import Result
 from kanopy.release.solution_file import GIVEN_LEVELS, levels_given
-from kanopy.release.treated_result import TreatedResult
-from kanopy.release.treating import nothing_generalized, treat
+from kanopy.release.treated.result import TreatedResult
+from kanopy.release.treated.treating import nothing_generalized, treat
 from kanopy.release.verification import Applied, Verified, about_order, second_opinion
 from kanopy.release.withholding import withhold_values, without_dependent
 from kanopy.release.writing import Files, Finish, PublishedRows

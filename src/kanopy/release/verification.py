@@ -15,7 +15,7 @@ from kanopy._job.protection import renamed_identifiers
 from kanopy._table.roles import AT_HOME
 from kanopy.engine.distinct import DistinctRows, RowsElsewhere
 from kanopy.release.prepare import Generalizable, Prepared, Substitutable
-from kanopy.release.treating import Treated, verify_treated
+from kanopy.release.treated.treating import Treated, verify_treated
 from kanopy.release.writing import PublishedRows
 from kanopy.study import ends
 

@@ -16,6 +16,7 @@ from kanopy.hierarchy.hierarchy import Hierarchy
 from kanopy.hierarchy.quality.improve import Improvement
 from kanopy.hierarchy.quality.semantic_quality import SemanticQuality
 from kanopy.hierarchy.suggest import Suggestion
+from kanopy.masking.job import MaskJob
 from kanopy.report.charts.compare import loss_bars
 from kanopy.report.charts.marks import short
 from kanopy.report.drawings.tree import tree_svg
@@ -26,7 +27,7 @@ from kanopy.report.pages.release import preview
 from kanopy.report.pages.release import tiles as release_tiles
 from kanopy.report.pages.semantic import faults_list, levels_table
 from kanopy.report.report import Report
-from kanopy.report.shell import bullets, drawing, records, snippet, table, tile_row
+from kanopy.report.shell import bullets, drawing, fold, records, snippet, table, tile_row
 from kanopy.report.words import Markup, counting, figure, lines, listed, of_counted, percent, plural, whole
 
 MOST_LABELS, MOST_LINES, MOST_COLUMNS, LONGEST_TEXT = 12, 30, 10, 200
@@ -55,9 +56,58 @@ def drawn(thing: Any) -> str:
         note = f"VghGSL {figure(thing.before)}, now {figure(thing.after)}; {plural(len(thing.edits), 'edit')}"
         edits = bullets(_cut(edit.message) for edit in thing.edits[:MOST_LINES])
         return snippet("Improved hierarchy", note, edits, tree(thing.hierarchy))
+    if isinstance(thing, MaskJob) or hasattr(thing, "to_toml"):
+        return _job(thing)  # jobs and guesses are above this module, which sees only what they say of themselves
+    if hasattr(thing, "decide"):
+        return _guessed(thing)
     assert isinstance(thing, Proposal), type(thing)
     note = f"VghGSL {figure(thing.score)}"
     return snippet("Proposed hierarchy", note, bullets(map(_cut, thing.notes[:MOST_LINES])), tree(thing.hierarchy))
+
+
+def _job(job: Any) -> str:
+    """A job: what it promises, the role and levels of each column, and every other setting that it says."""
+    said: dict[str, Any] = {} if isinstance(job, MaskJob) else job.to_dict()
+    columns: dict[str, Any] = said.pop("columns", {name: {"role": role} for name, role in job.roles.items()})
+    models: list[Any] = said.pop("models", [])
+    keys = [key for key in ("hierarchy", "min-level", "max-level", "weight", "missing-tokens", "decimal", "separator")
+            if any(key in own for own in columns.values())]  # fmt: skip
+    rows = [[_cut(name), own.get("role", ""), *(_value(own.get(key, "")) for key in keys)]
+            for name, own in list(columns.items())[:MOST_LINES]]  # fmt: skip
+    limit = f", at most {percent(job.suppress)} of rows suppressed" if not isinstance(job, MaskJob) else ""
+    rest = [f"{key}: {_value(value)}" for key, value in said.items() if key not in ("k", "suppress")]
+    note = f"{plural(len(columns), 'column')}, algorithm {job.algorithm}"
+    heads = ["Column", "Role", *(key.replace("-", " ").capitalize() for key in keys)]
+    return snippet(
+        f"Job: k = {job.k}{limit}", note,
+        table("Columns", heads, rows) if rows else "",
+        _more(len(columns)),
+        bullets(_cut(_value(model)) for model in models[:MOST_LINES]),
+        fold("Other settings", "", bullets(map(_cut, rest))) if rest else "",
+    )  # fmt: skip
+
+
+def _guessed(found: Any) -> str:
+    """A guessed job: what is left to decide, and each column with the reason for its role, undecided ones first."""
+    columns = sorted(found.columns, key=lambda own: own["role"] != "undecided")
+    keys = ("column", "role", "hierarchy", "certainty", "reason")
+    rows = [[_cut(str(own[key] or "")) for key in keys] for own in columns[:MOST_LINES]]
+    note = f"{plural(len(columns), 'column')}; {plural(len(found.decide), 'open decision')}"
+    heads = [key.capitalize() for key in keys]
+    return snippet(
+        "Guessed job", note, bullets(map(_cut, found.decide)), table("Columns", heads, rows), _more(len(columns))
+    )
+
+
+def _more(columns: int) -> str:
+    left = columns - MOST_LINES
+    return bullets([f"{plural(left, 'more column')}"]) if left > 0 else ""
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return ", ".join(f"{key} = {_value(own)}" for key, own in value.items())
+    return ", ".join(map(str, value)) if isinstance(value, (list, tuple)) else str(value)
 
 
 def _cut(text: str) -> str:

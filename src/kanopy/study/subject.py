@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from types import SimpleNamespace
@@ -13,6 +14,7 @@ from kanopy._job.job import Job
 from kanopy._job.reading import ReadingRules, read_records
 from kanopy._job.usage import STUDIED
 from kanopy._parameters import parameters_of
+from kanopy._table.formats.layout import Layout
 from kanopy._usage import Needs, in_vain, refuse_in_vain
 from kanopy.engine.opening import PATH, place_of
 
@@ -56,6 +58,8 @@ class Subject:
         wanted = studied_job(job, settings)
         models = wanted.all_models if job is not None or wanted.says("k") else wanted.models
         rules = ReadingRules() if as_release else ReadingRules.of(wanted)
+        if not isinstance(data, (str, os.PathLike)):
+            Layout.of(settings).refuse_but(where="The table", what="not a file")
         place = place_of(data, engine)
         if place in (PATH, "memory"):
             frame = read_records(data, wanted, rules=rules, part=True)
@@ -111,7 +115,7 @@ def counted_records(engine: str, data: Any, job: Job, rules: ReadingRules) -> pl
     survey = [name for name in (job.sampling_weight, job.household) if name is not None]
     if not job.quasi:
         raise DataError(f"Name at least one quasi-identifier: the engine {engine!r} counts the columns that are named.")
-    with open_table(engine, data, skip=rules.skip_rows) as there:
+    with open_table(engine, data, layout=Layout.of(job), skip=rules.skip_rows) as there:
         if rules.skip_rows and not there.reads_batches:
             raise JobError(f"The engine {there.name!r} skips no rows (skip_rows). Use a query, or the engine 'memory'.")
         wanted = dict.fromkeys((*job.quasi, *job.sensitive, *job.unit, *named, *survey))
@@ -137,7 +141,7 @@ def studied_job(job: JobSource | None, settings: Mapping[str, Any]) -> Job:
 
     own = Job() if job is None else as_job(job)
     if not isinstance(own, Job):
-        alike = ("k", "sensitive", "models", "missing_tokens", "identifiers", "insensitive", "undecided")
+        alike = ("k", "sensitive", "models", "missing_tokens", "identifiers", "insensitive", "undecided", "withheld")
         own = Job(quasi=own.columns, **{name: getattr(own, name) for name in alike})
     if strangers := [name for name in settings if name not in STUDIED]:
         if strangers[0] in parameters_of(Job):
@@ -151,7 +155,7 @@ def studied_job(job: JobSource | None, settings: Mapping[str, Any]) -> Job:
             said[name] = {**getattr(own, name), **value}
     named = {name for role in ("unit", "quasi", "sensitive") for name in column_names(said.get(role)) or ()}
     if named and job is not None:  # a role that is said now takes the place of the job's
-        for role in ("quasi", "sensitive", "identifiers", "insensitive", "undecided", "unit"):
+        for role in ("quasi", "sensitive", "identifiers", "insensitive", "undecided", "withheld", "unit"):
             left = tuple(name for name in getattr(own, role) if name not in named)
             if role not in said and left != getattr(own, role):
                 said[role] = left

@@ -21,7 +21,7 @@ from kanopy.privacy.personal import Constrained
 from kanopy.verify.labels import SUPPRESSED, as_text, written
 
 Mask = npt.NDArray[np.bool_]
-AT_HOME = ("identifier", "undecided", "unit")
+AT_HOME = ("identifier", "undecided", "withheld", "unit")
 RECOUNTED = ("loss", "loss-geometric", "precision", "height", "aecs", "discernibility")
 """Scores that are counted again where columns have one level each; entropy is not."""
 GENERALIZED = ("quasi-identifier", "text")

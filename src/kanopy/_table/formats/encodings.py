@@ -3,7 +3,9 @@
 Every candidate turns the same bytes into other words. What it makes of them is compared with the pairs of letters that
 a language has (`data/letters.txt`); the candidate whose words are most like those of one language wins, if it wins
 clearly. Where two readings are about as good, the file is refused with both of them shown: a wrong guess would be
-published as people's towns and illnesses.
+published as people's towns and illnesses. Two doubts do no such harm. Signs such as ° and £ that stand alone are those
+of Windows-1252. And where few lines have such letters at all, the table is read, with a note that shows a line in each
+of the likely encodings: often such letters were damaged before, and are right in none of them.
 """
 
 from __future__ import annotations
@@ -12,7 +14,7 @@ import codecs
 import re
 import unicodedata
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
@@ -43,13 +45,20 @@ MARGIN = 5.0
 """How much likelier (natural logarithm) the best reading must be than the next that reads differently."""
 POOR = 9.5
 """A pair of letters is this unlikely on average (natural logarithm) where a reading is no language."""
+FEW_LINES = 0.05
+"""Up to this share of lines with letters that do not tell their encoding, a table is read with a note."""
 SAMPLE_LINES, SAMPLE_WORDS = 3000, 300
 _NEW_LETTER, _NEW_PAIR, _ODD = 13.0, 9.5, 12.0
+_QUOTE = 4.0
 _SEEN, _COMMON, _RARE = 7.0, 10.5, 15.0
 _USUAL = set("’‘“”„–—…€£°§©®\u00a0±²³µ½¼¾«»·º´")
 _AFTER_LETTERS = set("’ªº®·")
+_OPENING, _CLOSING = set("“‘„«"), set("”’»…")
 _BETWEEN = re.compile(r"[\x00-&(-@\[-`{-\x7f]+")
 _CAPITALS_INSIDE = re.compile(r"[A-Z][À-ÖØ-ÞŠŽŸŒ][a-zà-öø-ÿ]|[À-ÖØ-ÞŠŽŸŒ]{2}[a-z]")
+_HIGH_BYTES = re.compile(rb"[\x80-\xff]+")
+_UNITS = frozenset(("°C", "°F", "°K", "°N", "°S", "°E", "°W", *(f"µ{unit}" for unit in "glLmsUkSVTJWAM")))
+_LATIN = re.compile("[A-Za-zªº\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u024f\u02bb-\u02bc\u0300-\u036f\u1e00-\u1eff]")
 _LINES = re.compile(rb"[^\r\n]*[\x80-\xff][^\r\n]*")
 
 
@@ -62,6 +71,8 @@ class Reading:
     poor: float
     language: str
     text: str
+    doubt: str = ""
+    """What is said of it where another one is about as likely."""
 
 
 def words_of(text: str) -> Iterator[str]:
@@ -92,6 +103,8 @@ def find_encoding(data: bytes, name: str) -> Reading:
     'cp1251'
     """
     lines = _sample(data)
+    if _only_signs(lines):
+        return Reading("cp1252", 0.0, 0.0, "", b"\n".join(lines).decode("cp1252"))
     found: list[Reading] = []
     for encoding in CANDIDATES:
         try:
@@ -107,7 +120,7 @@ def find_encoding(data: bytes, name: str) -> Reading:
             continue
         others = [other for other in found[place + 1 :] if other.text != best.text]
         if best.poor > POOR or (others and best.likely - others[0].likely < MARGIN):
-            raise _doubtful(name, data, [best, *others])
+            return _doubtful(name, data, [best, *others])
         return best
     raise DataError(
         f"{name} is not valid UTF-8, nor any other encoding that is known. Save it as UTF-8, or name its encoding "
@@ -147,12 +160,16 @@ def _reading(encoding: str, text: str) -> Reading:
 
 
 def _strange(word: str) -> float:
-    """How unlikely it is that somebody writes capitals and small letters like this."""
+    """How unlikely it is that somebody writes capitals and small letters, or letters of two scripts, like this."""
     after_small = sum(
         5.0 for one, other in pairwise(word) if one.islower() and other.isupper() and not (one + other).isascii()
     )
     inside = len(_CAPITALS_INSIDE.findall(word)) if not word.isascii() else 0
-    return after_small + 3.0 * inside
+    mixed = sum(
+        6.0 for pair in pairwise(word) if any(map(_LATIN.match, pair)) and any(each.isalpha() for each in pair)
+        and not all(_LATIN.match(each) for each in pair if each.isalpha())
+    )  # fmt: skip
+    return after_small + 3.0 * inside + mixed
 
 
 class _Pairs:
@@ -170,6 +187,12 @@ class _Pairs:
 
     def _unknown(self, pair: str) -> float:
         cost = _NEW_PAIR
+        if (pair[0] in _OPENING and pair[1].isalpha()) or (pair[0] == "^" and pair[1] in _OPENING):
+            return _QUOTE
+        if (pair[1] in _CLOSING and pair[0].isalpha()) or (pair[0] in _CLOSING and pair[1] == "$"):
+            return _QUOTE
+        if pair == "’s":
+            return 1.5 * _QUOTE
         for letter in pair:
             if letter > "\x7f" and letter not in self.letters:
                 usual = letter in _USUAL
@@ -231,8 +254,23 @@ def _letters() -> dict[str, frozenset[str]]:
     return {language: frozenset(own[0]) for language, rare, *own in _lines() if rare == "*"}
 
 
-def _doubtful(name: str, data: bytes, found: list[Reading]) -> DataError:
-    """The error that shows the same line in each of the likeliest encodings."""
+def _only_signs(lines: list[bytes]) -> bool:
+    """Whether everything beyond ASCII is a sign that stands alone, as in `21 °C`, `5 m²` and `£7`."""
+    for line in lines:
+        for found in _HIGH_BYTES.finditer(line):
+            sign = found.group().decode("cp1252", "replace")
+            before, after = (
+                line[place : place + 1].decode("ascii", "replace") for place in (found.start() - 1, found.end())
+            )
+            if sign not in _USUAL or (before.isalpha() and sign not in "²³"):
+                return False
+            if after.isalpha() and sign + after not in _UNITS:
+                return False
+    return bool(lines)
+
+
+def _doubtful(name: str, data: bytes, found: list[Reading]) -> Reading:
+    """The likeliest reading if few lines depend on it, else the error that shows a line in each of the likeliest."""
     shown: dict[str, str] = {}
     texts: set[str] = set()
     places = None
@@ -243,15 +281,33 @@ def _doubtful(name: str, data: bytes, found: list[Reading]) -> DataError:
         texts.add(reading.text)
         if places is None:
             places = max(range(min(len(lines), 50)), key=lambda place: sum(letter > "\x7f" for letter in lines[place]))
-        shown[reading.encoding] = lines[places][:60]
+        shown[reading.encoding] = _beyond_ascii(lines[places])
         if len(shown) == 4:
             break
     line = _line_number(data, _sample(data)[places or 0]) if found else 0
     said = ", ".join(f"{encoding}: {short(text)}" for encoding, text in shown.items())
-    return DataError(
+    count, all_lines = sum(1 for _ in _LINES.finditer(data)), max(data.count(b"\n"), data.count(b"\r"), 1)
+    if count <= FEW_LINES * all_lines:
+        best = found[0]
+        if best.poor > POOR:
+            best = next((reading for reading in found if reading.encoding == "cp1252"), best)
+        lines_said = "1 line has" if count == 1 else f"{count:,} of {all_lines:,} lines have"
+        return replace(best, doubt=(
+            f"{Path(name).name} is not UTF-8: {lines_said} letters that do not tell which encoding it is; it is read "
+            f"as {best.encoding}. Line {line:,} reads as {said}. Name the right encoding if it is another "
+            "(--encoding), or correct these lines."
+        ))  # fmt: skip
+    raise DataError(
         f"{name} is not UTF-8, and its letters do not tell which encoding it is. Line {line:,} reads as {said}. Name "
         'the right one (--encoding, or encoding = "…" in the job), or save the file as UTF-8.'
     )
+
+
+def _beyond_ascii(line: str) -> str:
+    """The part of a line that holds its first letters beyond ASCII."""
+    first = next((place for place, letter in enumerate(line) if letter > "\x7f"), 0)
+    start = max(line.rfind(" ", 0, max(first - 12, 0)) + 1, first - 24, 0)
+    return line[start : start + 50]
 
 
 def _line_number(data: bytes, line: bytes) -> int:
@@ -306,7 +362,7 @@ def encoding_beside_utf8(data: bytes, name: str) -> tuple[str, tuple[str, ...]]:
         return "utf-8", ()
     found = find_encoding(data, name)
     return found.encoding, (
-        f"{Path(name).name} is not UTF-8: its letters say that it is {found.encoding}. {_IF_WRONG}",
+        found.doubt or f"{Path(name).name} is not UTF-8: its letters say that it is {found.encoding}. {_IF_WRONG}",
     )
 
 

@@ -40,6 +40,23 @@ class Layout:
         said = job if isinstance(job, dict) else {name: getattr(job, name, None) for name in cls.__dataclass_fields__}
         return cls(**{name: said.get(name) for name in cls.__dataclass_fields__})
 
+    def over(self, job: Any) -> Layout:
+        """The same, with what a job says where this one says nothing.
+
+        >>> Layout(sheet="2024").over({"sheet": "2023", "header_row": 3})
+        Layout(encoding=None, delimiter=None, sheet='2024', header_row=3)
+        """
+        said = Layout.of(job)
+        return Layout(*(
+            getattr(said, name) if getattr(self, name) is None else getattr(self, name)
+            for name in self.__dataclass_fields__
+        ))  # fmt: skip
+
+    @property
+    def of_others(self) -> Layout:
+        """What is said of further tables: they are in the same encoding, if they are texts, and may else differ."""
+        return Layout(self.encoding)
+
     def refuse_but(self, *names: str, where: str, what: str) -> None:
         """Refuse what has no meaning for a kind of file; `names` have."""
         vain = [name for name in self.__dataclass_fields__ if name not in names and getattr(self, name) is not None]

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import zipfile
+import zlib
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +14,7 @@ import polars as pl
 from kanopy._errors import DataError, MissingDependency, near_miss, short, some
 from kanopy._table.dialects import Read, distinct_names
 from kanopy._table.formats.layout import LOOKED_AT, Layout, about_names, check_unpacked, check_width, find_header
+from kanopy._table.formats.sheet_area import check_area
 
 BIGGER = 10
 """So many times the cells of the first table another sheet has that is read instead."""
@@ -26,7 +30,9 @@ def read_workbook(path: Path, inner: str | None, layout: Layout | None = None) -
     if zipfile.is_zipfile(path):
         with zipfile.ZipFile(path) as packed:
             size = sum(each.file_size for each in packed.infolist())
-        check_unpacked(size, path.stat().st_size, str(path))
+            check_unpacked(size, path.stat().st_size, str(path))
+            with unpackable(path):
+                check_area(packed, str(path))
     book = _opened(path)
     sheet, notes = _chosen(book, path, inner if inner is not None else layout.sheet)
     where = f"the sheet {sheet!r} of {path.name}"
@@ -50,8 +56,29 @@ def read_workbook(path: Path, inner: str | None, layout: Layout | None = None) -
     if frame.width != len(names):
         raise DataError(f"Row {index + 1:,} of {where} does not name its {frame.width} columns. Name all of them.")
     frame.columns = names
+    frame = frame.with_columns(_whole(column) for column in frame.get_columns())
     frame, dropped = _records(frame, index, where)
     return frame, (*notes, *said, *renamed, *about_names(names, where), *dropped)
+
+
+@contextlib.contextmanager
+def unpackable(path: Path) -> Iterator[None]:
+    """Say that a workbook is damaged where its parts cannot be unpacked."""
+    try:
+        yield
+    except (zipfile.BadZipFile, zlib.error, OSError, EOFError, NotImplementedError, RuntimeError) as error:
+        raise DataError(
+            f"{path} cannot be unpacked ({error}). Check that it is complete and has no password."
+        ) from None
+
+
+def _whole(column: pl.Series) -> pl.Series:
+    """Numbers without fractions as whole ones: workbooks hold all numbers alike, and show 40 where they hold 40.0."""
+    if not column.dtype.is_float():
+        return column
+    plain = column.rename("")
+    whole = ((plain == plain.round()) & (plain.abs() < 2**53)) | plain.is_null()
+    return column.cast(pl.Int64) if whole.all() else column
 
 
 def _opened(path: Path) -> Any:

@@ -10,7 +10,8 @@ from pathlib import Path
 from kanopy._table.roles import RECORD_NUMBER as RECORD_NUMBER
 from kanopy._table.roles import Role
 
-WORDS = Path(__file__).resolve().parents[2] / "data" / "column_words.toml"
+DATA = Path(__file__).resolve().parents[2] / "data"
+WORDS, SCRIPTS = DATA / "column_words.toml", DATA / "column_words_scripts.toml"
 PERSON_NAME = "a person's name"
 BODY = "body measures"
 COORDINATES = "a street address"
@@ -48,6 +49,8 @@ class Lexicon:
     """Words for people: a column of numbers named so counts them."""
     answers: frozenset[str]
     """Words of answers to a question, such as never and often."""
+    scripts: dict[str, Meaning]
+    """Words in letters other than Latin ones, the longest first."""
 
 
 @lru_cache(maxsize=1)
@@ -58,6 +61,7 @@ def lexicon() -> Lexicon:
     ['a post code']
     """
     plain = tomllib.loads(WORDS.read_text(encoding="utf-8"))
+    others = tomllib.loads(SCRIPTS.read_text(encoding="utf-8"))
     meanings = tuple(
         Meaning(
             each["says"],
@@ -65,7 +69,7 @@ def lexicon() -> Lexicon:
             each.get("hint"),
             frozenset(each["words"].split()),
             tuple(each.get("stems", "").split()),
-            frozenset(each.get("values", "").split()),
+            frozenset((each.get("values", "") + " " + others.get(each["says"], {}).get("values", "")).split()),
             frozenset(each.get("alone", "").split()),
         )
         for each in plain["meaning"]
@@ -75,6 +79,9 @@ def lexicon() -> Lexicon:
         for word in meaning.words:
             index[word] = (*index.get(word, ()), meaning)
     parts = plain["parts"]
+    scripts = {
+        word.replace("_", " "): each for each in meanings for word in others.get(each.says, {}).get("words", "").split()
+    }
     return Lexicon(
         meanings,
         index,
@@ -82,4 +89,5 @@ def lexicon() -> Lexicon:
         tuple(parts["suffixes"].split()),
         frozenset(parts["people"].split()),
         frozenset(parts["answers"].split()),
+        dict(sorted(scripts.items(), key=lambda item: -len(item[0]))),
     )

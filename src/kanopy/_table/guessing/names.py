@@ -66,7 +66,7 @@ def meanings_of(name: str) -> list[Spoken]:
     """
     best: dict[str, Spoken] = {}
     spellings = dict.fromkeys((words_of(name), words_of(name, spelled=False)))
-    for meaning, strength in itertools.chain.from_iterable(map(_matches, spellings)):
+    for meaning, strength in itertools.chain(_in_scripts(name), *map(_matches, spellings)):
         known = best.get(meaning.says)
         if known is None or known.strength < strength:
             best[meaning.says] = Spoken(meaning, strength)
@@ -95,6 +95,30 @@ def _matches(words: tuple[str, ...]) -> Iterator[tuple[Meaning, int]]:
             yield meaning, weight - BESIDE if said and len(words) > 1 else weight
         if not found:
             yield from _within(word)
+
+
+def _in_scripts(name: str) -> Iterator[tuple[Meaning, int]]:
+    """Meanings of words in other letters: whole words where blanks part them, anywhere in a name where none do.
+
+    What comes later says more, and a longer word hides the shorter ones in it.
+    """
+    if name.isascii():
+        return
+    letters = (c if unicodedata.category(c)[0] in "LM" else " " for c in unicodedata.normalize("NFC", name).casefold())
+    plain = " ".join("".join(letters).split())
+    taken = [False] * len(plain)
+    for word, meaning in lexicon().scripts.items():
+        at = plain.rfind(word)
+        if at < 0 or any(taken[at : at + len(word)]):
+            continue
+        parted = (at == 0 or plain[at - 1] == " ") and (at + len(word) == len(plain) or plain[at + len(word)] == " ")
+        if not parted and not _WITHOUT_BLANKS.search(word):
+            continue
+        taken[at : at + len(word)] = [True] * len(word)
+        yield meaning, WHOLE if word == plain else WORD + LATER * (at > 0) + len(word)
+
+
+_WITHOUT_BLANKS = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 
 
 def _singular(word: str) -> tuple[Meaning, ...]:

@@ -9,8 +9,18 @@ import numpy as np
 import polars as pl
 
 from kanopy._arrays import Floats, Ints, Longs, Mask
-from kanopy._table.guessing.dependence import Coded, Dependence, Relation, coded, dependences, drawn, in_no_order
+from kanopy._table.guessing.dependence import (
+    MOST_ROWS,
+    Coded,
+    Dependence,
+    Relation,
+    coded,
+    dependences,
+    drawn,
+    in_no_order,
+)
 
+MOST_COMPARED, FEWEST_ROWS_COMPARED = 100_000_000, 1_000
 LEAST_SHARE = 0.01
 """A smaller share of rows is what single wrong values bring."""
 
@@ -27,14 +37,16 @@ class Narrowed:
         return f"{how} {told!r} ({100 * self.share:.0f} % of the rows: fewer values than the published label allows)"
 
 
-def find_dependences(frame: pl.DataFrame, published: Iterable[str], generalized: Sequence[str]) -> list[Dependence]:
+def find_dependences(
+    frame: pl.DataFrame, published: Iterable[str], generalized: Sequence[str], most_rows: int = MOST_ROWS
+) -> list[Dependence]:
     """Which of the columns that are published as they are tell something about which generalized ones.
 
     >>> table = pl.DataFrame({"age": [20 + i * 37 % 60 for i in range(400)]}).with_columns(born=2020 - pl.col("age"))
     >>> [(found.column, found.how, found.told) for found in find_dependences(table, ["born"], ["age"])]
     [('born', 'determines', 'age')]
     """
-    shown, hidden, rows = list(published), set(generalized), drawn(frame.height)
+    shown, hidden, rows = list(published), set(generalized), drawn(frame.height, most_rows)
     columns = {name: own for name in (*shown, *hidden) if (own := coded(frame[name][rows])) is not None}
     if not columns.keys() & hidden or not columns.keys() - hidden:
         return []
@@ -79,7 +91,12 @@ def narrowed(found: Sequence[Dependence], original: pl.DataFrame, labels: Mappin
 
 def told_of_hidden(frame: pl.DataFrame, published: Iterable[str], generalized: Sequence[str]) -> dict[str, Narrowed]:
     """Per column that would tell something of generalized columns, were these hidden altogether, what it tells most."""
-    found = find_dependences(frame, published, generalized)
+    published = list(published)
+    # Each pair of columns is compared: of very many columns on fewer rows.
+    compared_rows = max(
+        FEWEST_ROWS_COMPARED, min(MOST_ROWS, MOST_COMPARED // max(len(published) * len(generalized), 1))
+    )
+    found = find_dependences(frame, published, generalized, compared_rows)
     if not found:
         return {}
     rows = frame[drawn(frame.height)]

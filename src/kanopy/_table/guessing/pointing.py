@@ -88,7 +88,7 @@ def _said(value: str) -> str:
 
 def _names(name: str, texts: pl.Series, rows: int) -> bool:
     """Whether texts are those of people: a title and a name each, first names, or capitalised words hardly repeated."""
-    from kanopy._table.guessing.guess import about_places
+    from kanopy._table.guessing.evidence.name_facts import about_places
 
     if about_places(name) or len(texts) <= 2:
         return False

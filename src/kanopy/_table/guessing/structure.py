@@ -6,8 +6,10 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
 import polars as pl
 
+from kanopy._arrays import Ints
 from kanopy._table.guessing.values import Values
 
 MOST_COLUMNS = 400
@@ -17,6 +19,8 @@ FALSE = ("0", "0.0", "false", "False", "no", "No", "N", "n")
 EXPECTED = 5.0
 """Rows with both of two answers that chance would bring, where none has them: they exclude each other."""
 FEWEST_VALUES = 3
+ROWS_TO_REFUSE = 500
+"""So few rows show of most pairs of columns that none determines the other."""
 ROWS_OF_FORMS, FEWEST_OF_FORM = 20_000, 15
 """Rows that are looked at for coarser forms, and how many of them share a value on average: then none is by chance."""
 
@@ -42,6 +46,8 @@ def same_thing(frame: pl.DataFrame, values: Mapping[str, Values]) -> dict[str, s
             continue
         rivals = groups.setdefault((seen.distinct, seen.rows), [])
         for earlier in rivals:
+            if not determined(values[earlier].ranks, seen.ranks):
+                continue
             pair = pl.DataFrame({"a": frame[earlier].to_physical(), "b": frame[name].to_physical()})
             if pair.n_unique() == seen.distinct + (seen.rows < frame.height):
                 found[name] = earlier
@@ -59,17 +65,39 @@ def coarser_form(frame: pl.DataFrame, name: str, others: Sequence[str], values: 
     >>> coarser_form(frame, "mature", ["age"], seen), coarser_form(frame, "x", ["age"], seen)
     ('age', None)
     """
-    own, part = values[name], frame.head(ROWS_OF_FORMS)
-    rarest = part[name].rename("value").value_counts()["count"].min()
-    if not isinstance(rarest, int) or rarest < FEWEST_OF_FORM:
+    own = values[name]
+    ranks = own.ranks
+    counts = np.bincount(ranks)
+    if counts[counts > 0].min(initial=FEWEST_OF_FORM) < FEWEST_OF_FORM or counts[1:].astype(bool).sum() < 2:
         return None
     for other in others:
         seen = values[other]
-        if own.distinct < seen.distinct <= part.height / FEWEST_OF_FORM and own.rows >= 0.9 * frame.height:
-            pair = pl.DataFrame({"a": part[other].to_physical(), "b": part[name].to_physical()}).drop_nulls()
-            if pair.n_unique() == pair["a"].n_unique() and pair["b"].n_unique() > 1:
-                return other
+        finer = own.distinct < seen.distinct <= len(ranks) / FEWEST_OF_FORM and own.rows >= 0.9 * frame.height
+        if finer and determined(seen.ranks, ranks) and _several(seen.ranks, ranks):
+            return other
     return None
+
+
+def determined(key: Ints, other: Ints) -> bool:
+    """Whether a column has one value for each value of a key, where both have one.
+
+    >>> determined(np.array([1, 1, 2, 0]), np.array([5, 5, 5, 3])), determined(np.array([1, 1]), np.array([1, 2]))
+    (True, False)
+    """
+    for rows in (slice(ROWS_TO_REFUSE), slice(None)):
+        one, two = key[rows], other[rows]
+        both = (one > 0) & (two > 0)
+        one, two = one[both], two[both]
+        last = np.zeros(int(one.max(initial=0)) + 1, dtype=two.dtype)
+        last[one] = two
+        if not np.array_equal(last[one], two):
+            return False
+    return True
+
+
+def _several(key: Ints, other: Ints) -> bool:
+    """Whether the other column has several values where the key has one."""
+    return len(np.unique(other[(key > 0) & (other > 0)])) > 1
 
 
 def hangs_on(frame: pl.DataFrame, key: str, values: Mapping[str, Values]) -> int:

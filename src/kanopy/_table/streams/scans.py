@@ -107,6 +107,11 @@ class _Told:
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         if isinstance(error, (pl.exceptions.PolarsError, OSError)) or is_panic(error):
             reason = (str(error).splitlines() or [type(error).__name__])[0]
+            if "invalid utf-8" in reason.lower():
+                raise DataError(
+                    f"{self._name} is not UTF-8 to its end; only UTF-8 is read piece by piece. Use --engine memory, or "
+                    "save it as UTF-8 CSV."
+                ) from None
             reason = "its content is damaged" if is_panic(error) else reason
             raise DataError(
                 f"{self._name} cannot be read to its end: {reason}. Check that every file is complete and of one kind."
@@ -220,7 +225,7 @@ def _header(file: Path, layout: Layout) -> tuple[Dialect, list[str], tuple[str, 
     dialect = find_dialect(sample, lambda: sample, layout, str(file))
     for what, wrong in (
         (f"written in {dialect.encoding}; only UTF-8 is", dialect.encoding not in ("utf-8", "utf-8-sig")),
-        (f"a table from line {dialect.header_line:,} on; only whole files are", dialect.header_line > 1),
+        (f"a table from line {dialect.header_line:,} on (header-row); only whole files are", dialect.header_line > 1),
     ):
         if wrong:
             raise DataError(f"{file} is {what} read piece by piece. Use --engine memory, or save it as UTF-8 CSV.")

@@ -29,38 +29,45 @@ class Bench:
     """A table, read once, and what was made of it last."""
 
     def __init__(self) -> None:
-        self._named: tuple[str, float] | None = None
+        self._named: tuple[Any, ...] | None = None
+        self._layouts: dict[str, Any] = {}
         self._source: Source | None = None
         self._prepared: dict[Any, Prepared] = {}
         self._looks: dict[Any, tuple[Looks, Job]] = {}
         self.last: tuple[str, Result] | None = None
         """The release made last, and its folder."""
 
-    def source(self, name: str) -> Source:
-        """The table of this name, read by the same code as on the command line, and anew if its file has changed."""
+    def source(self, name: str, job: Job | None = None) -> Source:
+        """The table of this name, read by the same code as on the command line, and anew if its file has changed.
+
+        It is read as the job says (sheet, encoding, …), or as the last one said that was asked with.
+        """
+        from kanopy._table.formats.layout import Layout
         from kanopy._table.sources import local_path, read_source
 
         path = local_path(name)
-        key = (name, path.stat().st_mtime if path is not None and path.exists() else 0.0)
+        layout = Layout.of(job) if job is not None else self._layouts.get(name, Layout())
+        self._layouts[name] = layout
+        key = (name, path.stat().st_mtime if path is not None and path.exists() else 0.0, layout)
         if self._source is None or key != self._named:
-            self._source, self._named, self._prepared, self._looks = read_source(name), key, {}, {}
+            self._source, self._named, self._prepared, self._looks = read_source(name, layout=layout), key, {}, {}
         return self._source
 
-    def frame(self, name: str) -> pl.DataFrame:
+    def frame(self, name: str, job: Job | None = None) -> pl.DataFrame:
         """Its rows."""
-        return self.source(name).frame
+        return self.source(name, job).frame
 
     def column(self, name: str, column: str, job: Job) -> Column:
         """A column as hierarchies see it under a job: missing ones known, numbers read."""
         from kanopy.study.columns import column_under
 
-        return column_under(self.frame(name), column, job)
+        return column_under(self.frame(name, job), column, job)
 
     def prepared(self, name: str, job: Job, tell: Callback | None = None) -> Prepared:
         """The table prepared for searches; kept for jobs that differ in what a search may change."""
         from kanopy.release.prepare import prepare
 
-        frame = self.frame(name)
+        frame = self.frame(name, job)
         key = (self._named, _fixed(job))
         if key not in self._prepared:
             self._prepared[key] = prepare(frame, job, source=name, progress=Progress(tell))
@@ -71,13 +78,13 @@ class Bench:
         from kanopy.release.sweeps.preview import Looks, quick_job
 
         quick = quick_job(job)
-        self.frame(name)
+        self.frame(name, job)
         key = (self._named, _fixed(quick))
         if key not in self._looks:
             again = None
             if self._looks:
                 before, own = next(reversed(self._looks.values()))
-                again = before.with_hierarchies(self.frame(name), own, job)
+                again = before.with_hierarchies(self.frame(name, job), own, job)
             self._looks[key] = again or Looks(self.prepared(name, quick, tell)), job
         return self._newest(self._looks, key)[0]
 

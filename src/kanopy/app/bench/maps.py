@@ -28,7 +28,7 @@ def explored(
     wanted = job_of(job, home)
     state = Path(file).with_suffix(".state")
     found = explore(
-        bench.frame(source), wanted, ks=ks, limits=limits, algorithms=algorithms, progress=tell, state=state
+        bench.frame(source, wanted), wanted, ks=ks, limits=limits, algorithms=algorithms, progress=tell, state=state
     ).to_dict()
     write_whole(file, json.dumps(found), private=True)
     return found
@@ -62,7 +62,7 @@ def risky_rows(bench: Bench, tell: Callback, *, source: str, job: str, home: str
 
     wanted = job_of(job, home)
     Progress(tell)("looking for special uniques")
-    frame = as_said(*to_polars(bench.frame(source)), wanted)[0]
+    frame = as_said(*to_polars(bench.frame(source, wanted)), wanted)[0]
     sets = min(LARGEST_SET, max(len(wanted.quasi) - 1, 1))
     if len(wanted.quasi) < 2:
         raise JobError("Combinations need at least two quasi-identifiers.")

@@ -74,7 +74,7 @@ def run(bench: Bench, tell: Callback, *, source: str, job: str, home: str, folde
     from kanopy.release.writing import Files, write_files
 
     wanted, place, clock = job_of(job, home), Path(folder), Clock()
-    read = bench.source(source)
+    read = bench.source(source, wanted)
     key = (os.environ.get("KANOPY_KEY", "").encode() or None) if wanted.pseudonymize else None
     # Weights and households serve the page of risks too, where no model asks for them.
     result = anonymize(read.frame, used_alone(wanted), progress=tell, clock=clock, source=source, key=key)

@@ -55,7 +55,7 @@ def build_columns(
     own = {name: given for name, given in asked.hierarchies.items() if name in columns}
     # Only these are built: the others have theirs.
     few = asked.replaced(quasi=list(columns), hierarchies=own, weights={}, min_levels={}, max_levels={})
-    return _built(bench.frame(source), few)
+    return _built(bench.frame(source, asked), few)
 
 
 def _built(frame: pl.DataFrame, job: Job) -> dict[str, str]:
@@ -67,7 +67,8 @@ def profiles(bench: Bench, tell: Callback, *, source: str, job: str, home: str) 
     """Per column its type, its values, a small histogram, and how many rows it singles out alone."""
     from kanopy.study.columns import look_at_columns
 
-    found = look_at_columns(bench.frame(source), job_of(job, home), Progress(tell))
+    wanted = job_of(job, home)
+    found = look_at_columns(bench.frame(source, wanted), wanted, Progress(tell))
     return [each.to_dict() for each in found]
 
 

@@ -92,7 +92,7 @@ def tree(
         known["scores"] = {"loss": loss, "groups": groups, "levels": tree.height + 1, "values": tree.size, "k": k}
         rows, losses = node_facts(tree, values)
         if wanted.unit and tree.nested:
-            people = people_under(bench.frame(source), column, tree, wanted)
+            people = people_under(bench.frame(source, wanted), column, tree, wanted)
             levels = node_levels(tree)
             rows = [people.get((int(levels[node]), tree.label(node)), 0) for node in range(tree.node_count)]
     except KanopyError as error:

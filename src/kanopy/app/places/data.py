@@ -29,11 +29,13 @@ from kanopy.app.widgets.plain import Choice, Grid
 
 ROLES = {
     Role.IDENTIFIER: "Identifier", Role.QUASI_IDENTIFIER: "Quasi", Role.SENSITIVE: "Sensitive",
-    Role.INSENSITIVE: "Insensitive", Role.UNDECIDED: "Undecided", Role.UNIT: "Unit",
+    Role.INSENSITIVE: "Insensitive", Role.UNDECIDED: "Undecided", Role.WITHHELD: "Withheld",
+    Role.UNIT: "Unit",
 }  # fmt: skip
 ABOUT_ROLES = (
     "Identifier: says who a row is about, never leaves. Quasi-identifier: others may know it, generalized. Sensitive: "
-    "must not be learnt about a person. Insensitive: published as it is. Undecided: stays at home until you decide. "
+    "must not be learnt about a person. Insensitive: published as it is. Undecided: not published until you decide. "
+    "Withheld: not published, such as a sampling weight. "
     "Unit: whose row it is, where several rows are about one person."
 )
 EACH_ROW_ALONE = (

@@ -32,6 +32,8 @@ class Builder(Declared):
     summary: ClassVar[str] = ""
     fits: ClassVar[frozenset[str]] = frozenset({"integer", "decimal", "real", "date", "datetime", "time", "duration"})
     """The kinds of column this method can work on."""
+    k_of_job: ClassVar[bool] = False
+    """Whether the parameter `k` is that of the job unless it is said."""
 
     def build(self, values: Iterable[Any], counts: Iterable[int] | None = None, *, name: str = "") -> Hierarchy:
         """The hierarchy over the distinct values; `counts` gives the rows per value if `values` are distinct."""

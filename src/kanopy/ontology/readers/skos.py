@@ -33,7 +33,7 @@ _TOKEN = re.compile(
 def read_skos(path: str | Path, *, language: str = "en") -> Taxonomy:
     """The concepts of a SKOS file. The preferred label in `language` (or any) comes first, alternatives follow."""
     path = Path(path)
-    triples = _turtle(path) if path.suffix.lower() == ".ttl" else _rdf_xml(path)
+    triples = read_triples(path)
     lines: dict[str, int] = {}
     broader: dict[str, dict[str, None]] = {}
     preferred: dict[str, list[tuple[bool, str]]] = {}
@@ -77,6 +77,11 @@ def _rdf_xml(path: Path) -> Iterator[Triple]:
                 target = item[0].get(f"{{{RDF}}}about")
             value = target if target is not None else (item.text or "").strip()
             yield subject, item.tag[1:].replace("}", ""), value, item.get(XML_LANGUAGE, ""), 0
+
+
+def read_triples(path: Path) -> Iterator[Triple]:
+    """What a file states, triple by triple."""
+    return _turtle(path) if path.suffix.lower() == ".ttl" else _rdf_xml(path)
 
 
 def _turtle(path: Path) -> Iterator[Triple]:

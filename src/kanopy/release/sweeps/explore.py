@@ -206,6 +206,9 @@ def _grid(
             wanted = job.replaced(k=min(ks), models=own, algorithm=algorithm, parameters=parameters, pseudonymize=())
             names = tuple(_short(model) for model in own)
             cases.append(_Case(wanted, names, tuple(sorted(set(ks))), shares))
+    # One prepared table serves all points: a column that one set of models protects is sensitive for the others too.
+    sensitive = tuple(dict.fromkeys(name for case in cases for name in case.job.sensitive))
+    cases = [replace(case, job=case.job.replaced(sensitive=sensitive)) for case in cases]
     points = sum(len(case.ks) * len(case.limits) for case in cases)
     if points > MOST_POINTS:
         raise JobError(f"{points:,} points are too many; at most {MOST_POINTS:,}. Explore fewer k, limits or models.")

@@ -12,6 +12,7 @@ import numpy as np
 from kanopy.metrics.risk.class_sizes import size_histogram
 from kanopy.report.charts import release as charts
 from kanopy.report.charts.assessment import columns_chart
+from kanopy.report.charts.places import place_map
 from kanopy.report.drawings import icicle
 from kanopy.report.pages import utility_sections
 from kanopy.report.shell import bar, bullets, drawing, explained, fold, pair, part, records, table
@@ -78,11 +79,24 @@ def losses(report: Report) -> str:
     measures = table("The release under each measure of loss", ["Measure", "Value", "What it is"], rows, [1])
     found = report.findings.utility
     if found is not None:
-        return utility_sections.losses(found, measures) + _bound(report)
+        return utility_sections.losses(found, measures) + _bound(report) + _maps(report)
     parts = "; ".join(f"{name}: {percent(loss)}" for name, loss in facts.column_losses.items())
     chart = charts.column_losses(facts.column_losses)
     picture = drawing(chart, "losses", f"Detail lost per column. {parts}", "Greatest first.") if parts else ""
-    return part("release.losses", pair(picture, measures), _bound(report))
+    return part("release.losses", pair(picture, measures), _bound(report), _maps(report))
+
+
+def _maps(report: Report) -> str:
+    """The published cells of each column of places, on a plain map."""
+    drawn: list[str] = []
+    for column in report.columns:
+        chart = place_map(column.published_labels)
+        if chart is not None:
+            words = f"The {len(column.published_labels):,} published cells of {column.name}"
+            drawn.append(
+                drawing(chart, f"map-{len(drawn)}", words, f"{words}: longitude to the right, latitude upwards.")
+            )
+    return "".join(drawn)
 
 
 def _bound(report: Report) -> str:

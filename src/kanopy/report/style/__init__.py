@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from importlib import resources
 
 _COLOURS, _PARTS, _PAGE = (
@@ -15,5 +16,24 @@ _FRAME = (
     "font: 14px/1.5 system-ui, sans-serif; color: var(--ink); background: var(--card); padding: 8px 14px; "
     "border-radius: 10px; max-width: 1100px;"
 )
-SNIPPET_CSS = f"{_COLOURS.replace(':root', '.kanopy')}.kanopy {{ {_FRAME}\n{_PARTS}}}"
-"""The same for a part of somebody else's page: every rule holds below `.kanopy` only."""
+_RULE = re.compile(r"([^{}]+)\{([^{}]*)\}")
+_MINE, _THEIRS = ".kanopy:not(#_)", ".kanopy.kanopy.kanopy"
+"""Rules below the first outweigh those of any page without ids, rules below the second those of notebooks."""
+
+
+def _scoped(rules: str) -> str:
+    """Rules that hold below `.kanopy` only, whatever the page around says of the same elements."""
+
+    def below(rule: re.Match[str]) -> str:
+        selectors = ",".join(f"{_MINE} {each.strip()}" for each in rule[1].split(","))
+        return f"{selectors}{{{' '.join(rule[2].split())}}}\n"
+
+    return _RULE.sub(below, re.sub(r"/\*.*?\*/\s*", "", rules, flags=re.DOTALL)).strip()
+
+
+SNIPPET_CSS = (
+    f"{_COLOURS.replace(':root', _MINE)}{_MINE} {{ {_FRAME} }}\n"
+    # Jupyter, VS Code and Colab set floats, margins, colours and stripes of lists and tables: first none of that.
+    f"{_THEIRS} *:not(svg, svg *) {{ all: revert; }}\n{_scoped(_PARTS)}"
+)
+"""The same for a part of somebody else's page: every rule holds below `.kanopy` only, and none of the page's does."""

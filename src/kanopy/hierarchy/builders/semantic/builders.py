@@ -20,6 +20,7 @@ from kanopy._shown import Drawn
 from kanopy.hierarchy.builders.base import Builder
 from kanopy.hierarchy.builders.semantic.cuts import CutTree, cut_levels, even_sizes, with_partial_groups
 from kanopy.hierarchy.builders.semantic.naming import GroupNames
+from kanopy.hierarchy.builders.semantic.official import Official, official_levels
 from kanopy.hierarchy.column import Column, column_of
 from kanopy.hierarchy.hierarchy import Hierarchy
 from kanopy.hierarchy.quality.semantic_loss import WEIGHTS, level_losses, level_weights, loss_table, transition_loss
@@ -92,6 +93,8 @@ class SemanticBuilder(Builder):
         concepts = np.array([senses.concept(label) for label in labels], np.int32)
         known = np.flatnonzero(concepts >= 0)
         notes = self._check_unknown(column, taxonomy, senses, len(known))
+        if (official := self._official(column.name, labels)) is not None:
+            return self._with_official(official, senses, labels, concepts, column.name, notes)
         groups = self._group(senses, [labels[at] for at in known], concepts[known], notes)
         table = np.full((len(groups.concepts) + 1, len(labels)), -1, np.int32)
         table[0] = concepts
@@ -99,6 +102,43 @@ class SemanticBuilder(Builder):
             table[level, known] = row
         names = [dict(zip(known.tolist(), row, strict=True)) for row in groups.names]
         return _proposal(taxonomy, labels, table, names, groups.means, senses, self, column.name, notes)
+
+    def _official(self, name: str, labels: list[str]) -> Official | None:
+        """The levels of a classification that knows most of the words, where the builder asks for them."""
+        return None
+
+    def _with_official(
+        self, official: Official, senses: Senses, labels: list[str], concepts: Ints, name: str, notes: list[str]
+    ) -> Proposal:
+        """The levels of a classification, and beside them what it does not know, grouped by the ontology."""
+        taxonomy, root = senses.taxonomy, root_of(senses.taxonomy)
+        rest = [at for at, known in enumerate(official.known) if not known and concepts[at] >= 0]
+        groups = Groups([])
+        if len(rest) > 1:
+            groups = self._group(senses, [labels[at] for at in rest], concepts[rest], notes)
+        height = len(official.rows)
+        table = np.full((height + 2, len(labels)), -1, np.int32)
+        table[0] = concepts
+        names: list[dict[int, str]] = []
+        for level, row in enumerate(official.rows):
+            own = {at: text for at, text in enumerate(row) if text}
+            for text in dict.fromkeys(own.values()):
+                members = [at for at, other in own.items() if other == text]
+                meant = [int(concepts[at]) for at in members if concepts[at] >= 0]
+                table[level + 1, members] = least_common_subsumer(taxonomy, meant) if meant else root
+            taken = set(own.values())
+            # The last row of the others is their top, which is the top of all.
+            at_most = max(len(groups.concepts) - 2, 0)
+            if len(groups.concepts) > 1:
+                for at, concept, text in zip(
+                    rest, groups.concepts[min(level, at_most)].tolist(), groups.names[min(level, at_most)], strict=True
+                ):
+                    table[level + 1, at] = concept
+                    own[at] = f"{text} (by meaning)" if text in taken else text
+            names.append(own)
+        table[-1] = root
+        names.append(dict.fromkeys(range(len(labels)), SUPPRESSED_LABEL))
+        return _proposal(taxonomy, labels, table, names, groups.means, senses, self, name, [official.note, *notes])
 
     def _choices(self) -> SenseChoices:
         own = dict(self.synonyms or {})
@@ -176,6 +216,11 @@ class Ontology(SemanticBuilder):
     max_fan_out: Annotated[
         int | None, Maybe(Whole(2)), "the most children a node may have; groups strictly by kind"
     ] = None
+
+    def _official(self, name: str, labels: list[str]) -> Official | None:
+        # Who asks for strict kinds, another ontology or other senses wants the ontology's own groups.
+        plain = self.style == "nearness" and self.max_fan_out is None and self.ontology == "wordnet"
+        return official_levels(labels, name, self.levels) if plain and not self.senses and not self.synonyms else None
 
     def _group(self, senses: Senses, labels: list[str], concepts: Ints, notes: list[str]) -> Groups:
         taxonomy = senses.taxonomy

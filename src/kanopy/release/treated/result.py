@@ -14,12 +14,12 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from kanopy.study.treated import TreatedStudy
+    from kanopy.treatments.study import TreatedStudy
 
 
 def studies_of(result: Result) -> tuple[TreatedStudy, ...]:
     """Risk and utility of the treated columns of a release."""
-    from kanopy.study.treated import study_treated
+    from kanopy.treatments.study import study_treated
 
     treated = result.treated
     if treated is None:

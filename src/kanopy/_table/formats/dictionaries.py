@@ -1,0 +1,244 @@
+"""Dictionaries of fixed-width text: where each field stands in a line, in Stata's and in SPSS's words.
+
+| file | what is read of it |
+|---|---|
+| `.dct` | `infile dictionary` (`_column(1) str5 name %5s "Label"`) and `infix dictionary` (`str name 1-5`) |
+| `.sps` | `DATA LIST FILE=… /name 1-5 (A) pay 6-13 (2)`, `VALUE LABELS`, `MISSING VALUES` |
+
+References: Stata, *Data Management Reference Manual*, `infile2` and `infix`; IBM SPSS Statistics, *Command Syntax
+Reference*, `DATA LIST`.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from kanopy._errors import DataError, short
+
+DICTIONARIES = (".dct", ".sps")
+
+
+@dataclass(frozen=True)
+class Field:
+    """A column of a fixed-width text: its name, its first and last character, counted from 1, and what it holds."""
+
+    name: str
+    first: int
+    last: int
+    text: bool = False
+    decimals: int = 0
+    """Digits behind a decimal point that is not written."""
+    labels: dict[str, str] = field(default_factory=dict)
+    missing: tuple[tuple[float, float], ...] = ()
+    """Values that mean missing, from and to."""
+
+
+@dataclass(frozen=True)
+class Dictionary:
+    """The fields of a line, and the file that the dictionary names."""
+
+    fields: tuple[Field, ...]
+    data: str | None = None
+
+
+def read_dictionary(text: str, name: str) -> Dictionary:
+    """The dictionary in a `.dct` or `.sps` file.
+
+    >>> found = read_dictionary("infix dictionary using a.raw {\\n str name 1-5\\n byte age 6-7\\n}", "a.dct")
+    >>> found.data, [(each.name, each.first, each.last, each.text) for each in found.fields]
+    ('a.raw', [('name', 1, 5, True), ('age', 6, 7, False)])
+    """
+    found = _stata(text, name) if name.lower().endswith(".dct") else _spss(text, name)
+    if not found.fields:
+        raise DataError(f"{name} names no fields with their columns. Give a dictionary such as: str name 1-5.")
+    seen: set[str] = set()
+    for each in found.fields:
+        if each.last < each.first or each.first < 1:
+            raise DataError(f"{name} places {each.name!r} in columns {each.first}-{each.last}. Correct them.")
+        if each.name in seen:
+            raise DataError(f"{name} names the field {each.name!r} twice. Give each one a name of its own.")
+        seen.add(each.name)
+    return found
+
+
+# ---- Stata ----------------------------------------------------------------------------------------------------------
+
+_USING = re.compile(r'\b(infile|infix)?\s*dictionary\s*(?:using\s+("[^"]+"|[^\s{]+))?\s*\{', re.IGNORECASE)
+_INFILE = re.compile(
+    r"(?:(?P<type>byte|int|long|float|double|str(?P<size>\d+)|strL|str)(?::\w+)?\s+)?(?P<name>[A-Za-z_]\w*)(?::\w+)?\s*"
+    r"(?:%(?P<width>\d+)(?:\.(?P<decimals>\d+))?(?P<kind>[a-zA-Z]))?\s*(?:\"[^\"]*\")?\s*$",
+    re.IGNORECASE,
+)
+_INFIX = re.compile(
+    r"(?:(?P<type>byte|int|long|float|double|str)\s+)?(?P<name>[A-Za-z_]\w*)\s+(?P<first>\d+)(?:\s*-\s*(?P<last>\d+))?",
+    re.IGNORECASE,
+)
+_OF_THE_FILE = re.compile(r"_lrecl\s*\(\s*\d+\s*\)|_(?:first(?:lineoffile)?|lines?)\s*\(\s*1\s*\)", re.IGNORECASE)
+_SEVERAL = re.compile(r"\b_lines?\s*\(\s*(\d+)|\b_newline|^\s*(\d+)\s*(?:lines|:)|^\s*/", re.IGNORECASE | re.MULTILINE)
+
+
+def _stata(text: str, name: str) -> Dictionary:
+    text = re.sub(r"/\*.*?\*/", lambda own: "\n" * own.group().count("\n"), text, flags=re.DOTALL)
+    text = re.sub(r"(?m)^\s*\*.*$|//.*$", "", text)
+    begin = _USING.search(text)
+    end = text.find("}", begin.end()) if begin else -1
+    if begin is None or end < 0:
+        raise DataError(f"{name} holds no dictionary: it begins with 'infile dictionary {{' or 'infix dictionary {{'.")
+    body, before = text[begin.end() : end], text[: begin.end()].count("\n") + 1
+    for several in _SEVERAL.finditer(body):
+        if (several[1] or several[2]) != "1":
+            line = before + body[: several.start()].count("\n")
+            raise DataError(f"{name} spreads a record over several lines (line {line:,}), which is not read.")
+    data = None if begin[2] is None else begin[2].strip('"')
+    reads = _infix if (begin[1] or "").lower() == "infix" or not re.search(r"_column|%", body) else _infile
+    return Dictionary(tuple(reads(body, before, name)), data)
+
+
+def _infix(body: str, before: int, name: str) -> list[Field]:
+    found = []
+    for number, line in enumerate(body.splitlines(), before):
+        rest = re.sub(r"^\s*1\s*(?:lines|first|:)\s*", "", line, flags=re.IGNORECASE)
+        for own in _INFIX.finditer(rest):
+            first = int(own["first"])
+            found.append(
+                Field(own["name"], first, int(own["last"] or first), (own["type"] or "").lower().startswith("str"))
+            )
+        if _INFIX.sub("", rest).strip():
+            raise _not_understood(name, number, line)
+    return found
+
+
+def _infile(body: str, before: int, name: str) -> list[Field]:
+    found, at = [], 1
+    for number, line in enumerate(body.splitlines(), before):
+        rest = _OF_THE_FILE.sub("", line.strip())
+        while moved := re.match(r"_(column|skip)\s*\(\s*(\d+)\s*\)\s*|_skip\b\s*", rest):
+            at = int(moved[2]) if moved[1] == "column" else at + int(moved[2] or 1)
+            rest = rest[moved.end() :]
+        if not rest.strip():
+            continue
+        own = _INFILE.match(rest)
+        if own is None or own["width"] is None or own["kind"] not in ("s", "S", "f", "g", "e"):
+            raise _not_understood(name, number, line)
+        width = int(own["width"])
+        text = own["kind"] in "sS" or (own["type"] or "").lower().startswith("str")
+        found.append(Field(own["name"], at, at + width - 1, text))
+        at += width
+    return found
+
+
+def _not_understood(name: str, number: int, line: str) -> DataError:
+    return DataError(
+        f"Line {number:,} of {name} is not understood: {short(line.strip())}. Write each field with its columns, "
+        "such as 'str name 1-5' (infix) or '_column(1) str5 name %5s' (infile)."
+    )
+
+
+# ---- SPSS -----------------------------------------------------------------------------------------------------------
+
+_LIST = re.compile(r"\bDATA\s+LIST\b(?P<body>.*?)\.\s*(?:\n|\Z)", re.IGNORECASE | re.DOTALL)
+_FILE = re.compile(r"\bFILE\s*=\s*(?P<place>'[^']*'|\"[^\"]*\"|\S+)", re.IGNORECASE)
+_PLACED = re.compile(
+    r"(?P<names>[A-Za-z@#$_][\w.@#$]*(?:\s+[A-Za-z@#$_][\w.@#$]*)*)\s+(?P<first>\d+)(?:\s*-\s*(?P<last>\d+))?"
+    r"(?:\s*\(\s*(?P<kind>[A-Za-z]+)?\s*,?\s*(?P<decimals>\d+)?\s*\))?"
+)
+
+
+def _spss(text: str, name: str) -> Dictionary:
+    text = re.sub(r"/\*.*?(?:\*/|$)", "", text, flags=re.MULTILINE)
+    text = re.sub(r"(?m)^\s*\*[^.]*\.\s*$", "", text)
+    found = _LIST.search(text)
+    if found is None:
+        raise DataError(f"{name} holds no DATA LIST with the columns of each field, which ends with a point.")
+    body = found["body"]
+    place = _FILE.search(body)
+    data = None if place is None else place["place"].strip("'\"")
+    options, _, listed = body.partition("/")
+    if place is not None and "/" in place["place"]:
+        # The path itself holds slashes.
+        options, _, listed = body[place.end() :].partition("/")
+        options = body[: place.start()] + options
+    if re.search(r"\b(FREE|LIST)\b", options.replace(place.group() if place else "", ""), re.IGNORECASE):
+        raise DataError(f"{name} reads fields by separators (FREE or LIST), not by columns. Give the file as .csv.")
+    records = re.search(r"RECORDS\s*=\s*(\d+)", options, re.IGNORECASE)
+    listed = re.sub(r"^\s*1\s+", " ", listed)
+    if (records and records[1] != "1") or "/" in listed:
+        raise DataError(f"{name} spreads a record over several lines (RECORDS, /), which is not read.")
+    fields: list[Field] = []
+    for own in _PLACED.finditer(listed):
+        names, first, last = own["names"].split(), int(own["first"]), int(own["last"] or own["first"])
+        kind, width = (own["kind"] or "F").upper(), last - first + 1
+        if kind not in ("A", "F", "N") or width % len(names):
+            raise DataError(f"{name} has a field that is not understood: {short(own.group())}. Formats are A, F and N.")
+        each = width // len(names)
+        for number, called in enumerate(names):
+            start = first + number * each
+            fields.append(
+                Field(called, start, start + each - 1, kind == "A", int(own["decimals"] or 0) * (kind != "A"))
+            )
+    if rest := _PLACED.sub("", listed).strip():
+        raise DataError(f"{name} has fields that are not understood: {short(rest)}. Write them as: name 1-5 (A).")
+    return Dictionary(_with_missing(_with_labels(tuple(fields), text), text, name), data)
+
+
+_TEXT = r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\""
+
+
+def _statements(text: str, start: str) -> list[str]:
+    pattern = rf"(?im)^\s*{start}\b((?:{_TEXT}|[^'\"])*?)\.\s*$"
+    return [found[1] for found in re.finditer(pattern, text)]
+
+
+def _with_labels(fields: tuple[Field, ...], text: str) -> tuple[Field, ...]:
+    labels: dict[str, dict[str, str]] = {}
+    for own in _statements(text, r"(?:ADD\s+)?VALUE\s+LABELS"):
+        for part in re.split(rf"/(?=(?:{_TEXT}|[^'\"])*\Z)", own):
+            names = re.match(r"\s*((?:[A-Za-z@#$_][\w.@#$]*\s*,?\s*)+)", part)
+            if names is None:
+                continue
+            pairs = re.findall(rf"({_TEXT}|[-+.\d]+)\s*({_TEXT})", part[names.end() :])
+            said = {_unquoted(code): _unquoted(label) for code, label in pairs}
+            for name in re.split(r"[\s,]+", names[1].strip()):
+                labels.setdefault(name.lower(), {}).update(said)
+    return tuple(replace(each, labels=labels.get(each.name.lower(), {})) for each in fields)
+
+
+def _with_missing(fields: tuple[Field, ...], text: str, name: str) -> tuple[Field, ...]:
+    missing: dict[str, list[tuple[float, float]]] = {}
+    for own in _statements(text, r"MISSING\s+VALUES?"):
+        for names, values in re.findall(r"([A-Za-z@#$_][\w.@#$\s,]*?)\s*\(([^)]*)\)", own):
+            said: list[tuple[float, float]] = []
+            ends = {"LO": float("-inf"), "LOWEST": float("-inf"), "HI": float("inf"), "HIGHEST": float("inf")}
+            for part in re.split(r",|(?<=\d)\s+(?!THRU)(?=[-\d])", values.strip(), flags=re.IGNORECASE):
+                both = [each.strip() for each in re.split(r"\bTHRU\b", part, flags=re.IGNORECASE)]
+                try:
+                    numbers = [ends[each.upper()] if each.upper() in ends else float(each) for each in both]
+                except ValueError:
+                    raise DataError(f"{name} has missing values that are not understood: {short(values)}.") from None
+                said.append((numbers[0], numbers[-1]))
+            for each in re.split(r"[\s,]+", names.strip()):
+                missing.setdefault(each.lower(), []).extend(said)
+    return tuple(replace(each, missing=tuple(missing.get(each.name.lower(), ()))) for each in fields)
+
+
+def _unquoted(text: str) -> str:
+    return text[1:-1].replace(text[0] * 2, text[0]) if text[:1] in "'\"" else text
+
+
+def data_of(dictionary: Dictionary, place: Path) -> Path:
+    """The file that a dictionary describes: the one that it names, or one of the same name beside it."""
+    if dictionary.data is not None:
+        named = Path(dictionary.data.replace("\\", "/"))
+        for candidate in (place.parent / named.name, place.parent / f"{named.name}.raw"):
+            if candidate.exists():
+                return candidate
+        raise DataError(f"{place} describes {dictionary.data!r}, which is not beside it. Put both into one folder.")
+    for suffix in (".dat", ".raw", ".txt", ".asc"):
+        if (found := place.with_suffix(suffix)).exists():
+            return found
+    raise DataError(
+        f"{place} does not name the file it describes, and there is no {place.stem}.dat beside it. Give both: "
+        f"DATA.dat::{place.name}."
+    )

@@ -1,0 +1,130 @@
+"""Commands about official classifications: list them, search their codes and labels, show one."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from kanopy._errors import InputError
+from kanopy.cli import options as o
+from kanopy.cli.console import emit, grid
+
+classifications = typer.Typer(help="Official classifications: list, search, show.", no_args_is_help=True)
+
+Name = Annotated[str, typer.Argument(help="A name of `kanopy classifications list`, a version, or a file.")]
+MOST_FOUND = 50
+
+
+@classifications.command("list")
+@o.command()
+def list_all() -> None:
+    """List the classifications: what each is about, its versions, its licence, and where others come from."""
+    from kanopy.classifications.registry import BUNDLED, SOURCES, load_classification
+
+    listed: list[dict[str, Any]] = []
+    for name, source in SOURCES.items():
+        entry: dict[str, Any] = {"name": name, "title": source.title, "kind": source.kind}
+        if source.kind == BUNDLED:
+            newest = load_classification(source.files[0])
+            entry |= {
+                "versions": list(source.files), "codes": newest.size, "levels": list(newest.levels),
+                "role": newest.about.role, "source": newest.about.source, "licence": newest.about.licence,
+                "languages": list(newest.languages), "needs": "",
+            }  # fmt: skip
+        else:
+            entry |= {
+                "versions": [], "codes": 0, "levels": [], "role": source.role, "source": "", "licence": "",
+                "languages": [], "needs": source.where,
+            }  # fmt: skip
+        listed.append(entry)
+
+    def show(console: Any) -> None:
+        rows = [
+            (
+                each["name"], each["title"], f"{each['codes']:,}" if each["codes"] else "–",
+                ", ".join(each["versions"]) or f"needs {each['needs']}", each["licence"] or "–",
+            )
+            for each in listed
+        ]  # fmt: skip
+        console.print(grid(["name", "about", "codes", "versions", "licence"], rows))
+
+    emit({"classifications": listed}, show)
+
+
+@classifications.command("search")
+@o.command()
+def search(
+    words: Annotated[str, typer.Argument(help="A code, or words of a label.")],
+    name: Annotated[str | None, typer.Option("--in", help="Only this classification, or file.")] = None,
+    most: Annotated[int, typer.Option(help="How many codes to show at most.")] = MOST_FOUND,
+) -> None:
+    """Search codes and labels; without --in, in all that come with Kanopy."""
+    from kanopy.classifications.registry import BUNDLED, SOURCES
+    from kanopy.classifications.search import find_codes
+
+    if most < 1:
+        raise InputError(f"--most must be at least 1, not {most}.")
+    where = [name] if name is not None else [own for own, source in SOURCES.items() if source.kind == BUNDLED]
+    found = find_codes(words, where)
+
+    def show(console: Any) -> None:
+        rows = [
+            (each["classification"], each["code"], each["label"], " < ".join(each["above"])) for each in found[:most]
+        ]
+        console.print(grid(["classification", "code", "label", "in"], rows))
+        if len(found) > most:
+            console.print(f"and {len(found) - most:,} more")
+        if not found:
+            console.print(f"No code or label holds {words!r}.", markup=False)
+
+    emit({"found": found[:most], "count": len(found)}, show)
+
+
+@classifications.command("show")
+@o.command()
+def show_one(
+    name: Name,
+    code: Annotated[str | None, typer.Option(help="Only this code: what lies above it and directly below.")] = None,
+    language: Annotated[str, typer.Option(help="The language of labels.")] = "",
+) -> None:
+    """Show a classification: version, source, licence, levels, its broadest codes; or one code of it."""
+    from kanopy.classifications.registry import load_classification
+
+    found = load_classification(name)
+    labels = found.labels(language)
+    about = found.about
+
+    def entry(at: int) -> dict[str, Any]:
+        return {"code": found.codes[at], "label": labels[at], "level": found.levels[int(found.rank[at])]}
+
+    facts: dict[str, Any] = {
+        "name": found.name, "title": about.title, "version": about.version, "source": about.source,
+        "licence": about.licence, "role": about.role, "codes": found.size, "levels": found.counts(),
+        "languages": list(found.languages),
+    }  # fmt: skip
+    if code is None:
+        shown = [entry(at) for at in found.children.get(-1, [])]
+        facts["broadest"] = shown
+    else:
+        at = found.find(code)
+        shown = [entry(each) for each in found.children.get(at, [])]
+        facts |= {"code": entry(at), "above": [entry(each) for each in found.chain(at)[1:]], "below": shown}
+
+    def show(console: Any) -> None:
+        from rich.text import Text
+
+        console.print(Text(f"{about.title or found.name}, {about.version}", style="bold"))
+        for label, value in (("source", about.source), ("licence", about.licence), ("usual role", about.role)):
+            console.print(Text(f"{label}: {value}"))
+        console.print(Text("levels: " + ", ".join(f"{level} ({n:,})" for level, n in found.counts().items())))
+        if code is not None:
+            chain = " < ".join(f"{each['code']} {each['label']}" for each in (facts["code"], *facts["above"]))
+            console.print(Text(chain))
+        console.print(
+            grid(["code", "label", "level"], [(e["code"], e["label"], e["level"]) for e in shown[:MOST_FOUND]])
+        )
+        if len(shown) > MOST_FOUND:
+            console.print(f"and {len(shown) - MOST_FOUND:,} more")
+
+    emit(facts, show)

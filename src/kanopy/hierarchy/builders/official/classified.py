@@ -1,0 +1,267 @@
+"""Hierarchies from official classifications: the levels of ICD, NACE or the United Nations, down to the values found.
+
+A value may be a code, a label or both (see `kanopy.classifications.matching`). Above the values lie the levels of the
+classification that join some of them, and `*` above all. Values that the classification does not know share the label
+`not in NAME`, so that they hide among each other.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Annotated, ClassVar
+
+import numpy as np
+
+from kanopy._arrays import SUPPRESSED_LABEL, Ints
+from kanopy._errors import HierarchyError, some
+from kanopy._kinds import Flag, ListOf, OneOf, Text
+from kanopy._shown import Drawn
+from kanopy.classifications.classification import Classification
+from kanopy.classifications.matching import Matches, match_values
+from kanopy.classifications.registry import SOURCES, has_shape, load_classification
+from kanopy.hierarchy.builders.base import Builder
+from kanopy.hierarchy.column import Column
+from kanopy.hierarchy.construct import parents_of_table
+from kanopy.hierarchy.hierarchy import Hierarchy
+
+LABELS = ("auto", "label", "code", "both")
+UNKNOWN_VALUES = ("group", "top", "error")
+MOST_SUGGESTED, LONGEST_SUGGESTED = 100_000, 300
+NAMES_ALONE = frozenset(
+    {"country", "language", "month", "weekday", "element", "religion", "state", "county", "zip", "education"}
+)
+"""What is known by its name: the code beside it would only be in the way."""
+
+
+@dataclass(frozen=True)
+class Classified(Drawn):
+    """A hierarchy from a classification, what each value was taken for, and what to know about it."""
+
+    hierarchy: Hierarchy
+    matches: Matches
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class FromClassification(Builder):
+    """The levels of an official classification over the codes or labels of a column.
+
+    `classification` is a name of `kanopy classifications`, a version of one, several joined by `+`, or a file.
+    `labels` says what nodes are called: `code`, `label`, `both`, or what is usual (`auto`). Levels that join no values
+    are left out; `levels` keeps only some, by name.
+
+    >>> h = FromClassification(classification="countries").build(["Germany", "FRA", "Japan", "Cote d'Ivoire"])
+    >>> for row in h.rows(): print(row)
+    ("Cote d'Ivoire", 'Western Africa', 'Africa', '*')
+    ('FRA', 'Western Europe', 'Europe', '*')
+    ('Germany', 'Western Europe', 'Europe', '*')
+    ('Japan', 'Eastern Asia', 'Asia', '*')
+    """
+
+    method: ClassVar[str] = "classification"
+    summary: ClassVar[str] = "the levels of an official classification (ICD, NACE, countries)"
+    fits: ClassVar[frozenset[str]] = frozenset({"text", "integer", "decimal", "real"})
+    classification: Annotated[str, Text(), "a name of `kanopy classifications`, or a file"] = "countries"
+    file: Annotated[str, Text(empty=True), "the file of a classification that does not come with Kanopy"] = ""
+    labels: Annotated[str, OneOf(*LABELS), "what nodes are called"] = "auto"
+    language: Annotated[str, Text(empty=True), "the language of labels; the main one if not said"] = ""
+    levels: Annotated[tuple[str, ...], ListOf(Text()), "only these levels, by name; all if not said"] = ()
+    unknown: Annotated[str, OneOf(*UNKNOWN_VALUES), "values that the classification lacks"] = "group"
+    nearest: Annotated[bool, Flag(), "codes of other versions lie under the longest known beginning"] = True
+
+    def contradictions(self) -> Iterable[str]:
+        if self.file and "+" in self.classification:
+            yield "a file is one classification: leave it out, or give the files joined by + as the classification."
+
+    def build_column(self, column: Column) -> Hierarchy:
+        """The hierarchy alone; `classify_column` also says what each value was taken for."""
+        return self.classify_column(column).hierarchy
+
+    def classify_column(self, column: Column) -> Classified:
+        """The hierarchy with what each value was taken for, and notes."""
+        values = list(column.labels())
+        classification = self._load(values)
+        matches = match_values(classification, values, nearest=self.nearest)
+        if not (matches.nodes >= 0).any():
+            raise HierarchyError(
+                f"{column.where} holds no codes or labels of {classification.name}: {some(values)}. Choose another "
+                "classification (`kanopy classifications search`), or another method."
+            )
+        if self.unknown == "error" and (unknown := matches.unmatched):
+            raise HierarchyError(
+                f"{column.where}: {len(unknown):,} values are not in {classification.name}: {some(unknown)}. Correct "
+                'them, or let them share a label (unknown = "group").'
+            )
+        chosen, choices = narrowest_parents(classification, matches.nodes)
+        notes = [*matches.notes(), *choices]
+        return Classified(self._hierarchy(chosen, matches, column.name), matches, tuple(notes))
+
+    def _load(self, values: Sequence[str]) -> Classification:
+        from kanopy._errors import MissingDependency
+
+        shape = has_shape(self.classification)
+        if not shape or self.file:
+            return load_classification(self.classification, self.file)
+        source = SOURCES[self.classification.lower().replace("_", "-")]
+        if source.package:
+            try:
+                return load_classification(self.classification)
+            except MissingDependency:
+                pass  # the shape of the codes tells the lower levels without it
+        from kanopy.classifications.shapes import of_shape
+
+        return of_shape(shape, values, name=self.classification, role=source.role)
+
+    def _hierarchy(self, classification: Classification, matches: Matches, name: str) -> Hierarchy:
+        """One row per level of the classification that joins values, the values below, `*` above."""
+        nodes = matches.nodes
+        known = nodes >= 0
+        rows = _level_nodes(classification, nodes, self._wanted(classification))
+        outside = classification.size  # stands for "not in the classification"
+        for value, at in enumerate(np.flatnonzero(~known).tolist()):
+            rows[:, at] = outside if self.unknown == "group" else outside + 1 + value
+        rows = joining(rows, len(nodes))
+        codes = np.empty((len(rows) + 2, len(nodes)), np.int32)
+        codes[0] = np.arange(len(nodes))
+        picked: list[Ints] = []
+        start = len(nodes)
+        for level, row in enumerate(rows, 1):
+            found, dense = np.unique(row, return_inverse=True)
+            codes[level] = start + dense.reshape(-1)
+            picked.append(found.astype(np.int32))
+            start += len(found)
+        codes[-1] = start
+        parent, broken = parents_of_table(codes, start + 1)
+        assert broken is None, "a classification is a tree"
+        labels = self._names(classification, matches, picked)
+        return Hierarchy(len(nodes), labels, parent, name=name, table=codes)
+
+    def _wanted(self, classification: Classification) -> list[int]:
+        """The rows of `Classification.table` to keep."""
+        if not self.levels:
+            return list(range(len(classification.levels)))
+        wrong = [level for level in self.levels if level not in classification.levels]
+        if wrong:
+            raise HierarchyError(
+                f"{classification.name} has no level {some(wrong)}. Its levels are {some(classification.levels)}."
+            )
+        return [len(classification.levels) - 1 - classification.levels.index(level) for level in self.levels]
+
+    def _names(
+        self, classification: Classification, matches: Matches, picked: Sequence[Ints]
+    ) -> Callable[[], Sequence[str]]:
+        """Labels of the values, of each level, and of all: two nodes of a level never have the same."""
+        style = self.labels
+        if style == "auto":
+            style = "label" if classification.about.subject in NAMES_ALONE else "both"
+        spelled = classification.labels(self.language) if classification.labels_by_language else None
+        outside = classification.size
+        unmatched = [value for value, at in zip(matches.values, matches.nodes.tolist(), strict=True) if at < 0]
+
+        def name(at: int) -> str:
+            if at == outside:
+                return f"not in {classification.name}"
+            if at > outside:
+                return unmatched[at - outside - 1]
+            code = classification.codes[at]
+            if style == "code" or spelled is None or spelled[at] == code:
+                return code
+            return spelled[at] if style == "label" else f"{code} {spelled[at]}"
+
+        def labels() -> list[str]:
+            made = list(matches.values)
+            for level in picked:
+                texts = [name(at) for at in level.tolist()]
+                twice = {text for text, number in Counter(texts).items() if number > 1}
+                made += [
+                    f"{text} ({classification.codes[at]})" if text in twice and at < outside else text
+                    for text, at in zip(texts, level.tolist(), strict=True)
+                ]
+            return [*made, SUPPRESSED_LABEL]
+
+        return labels
+
+
+def suggested(column: Column) -> list[Builder]:
+    """The builders of the classifications that a column matches far beyond chance.
+
+    >>> from kanopy.hierarchy.column import column_of
+    >>> [each.classification for each in suggested(column_of(["DEU", "FRA", "POL"] * 3, name="country"))]
+    ['countries']
+    """
+    from kanopy.classifications.recognition import recognize
+
+    if column.kind not in ("text", "integer") or column.size > MOST_SUGGESTED:
+        return []
+    labels = column.labels()
+    if max(map(len, labels[:100]), default=0) > LONGEST_SUGGESTED:
+        return []
+    found = recognize(labels, column.counts.tolist(), name=column.name)
+    return [
+        FromClassification(classification=each.classification)
+        for each in found[:1]
+        if not has_shape(each.classification)
+    ]
+
+
+def _level_nodes(classification: Classification, nodes: Ints, wanted: Sequence[int]) -> Ints:
+    """The rows of the level table, from the code of each value upwards."""
+    safe = np.where(nodes >= 0, nodes, 0).astype(np.int32)
+    table = classification.table(safe)[list(wanted)]
+    # What lies in one code, written in several ways, meets there before anything else.
+    return np.vstack([safe[None, :], table]).astype(np.int32)
+
+
+def joining(rows: Ints, values: int) -> Ints:
+    """The rows that join values that were apart below, and not all of them: others only make searches longer."""
+    kept = []
+    groups = values
+    for row in rows:
+        fewer = len(np.unique(row))
+        if 1 < fewer < groups:
+            kept.append(row)
+            groups = fewer
+    return np.array(kept, np.int32).reshape(len(kept), rows.shape[1])
+
+
+def narrowest_parents(classification: Classification, nodes: Ints) -> tuple[Classification, list[str]]:
+    """The classification with one parent per code, the one that loses least, and which were chosen.
+
+    Of several parents the one is taken that covers the fewest values of the column, among those that join any.
+    """
+    if not classification.other_parents:
+        return classification, []
+    parents = classification.other_parents
+    below: dict[int, set[int]] = {}
+    order: list[int] = []
+    for value in dict.fromkeys(nodes[nodes >= 0].tolist()):
+        stack = [value]
+        seen = set()
+        while stack:
+            at = stack.pop()
+            if at in seen:
+                continue
+            seen.add(at)
+            if at not in below:
+                below[at] = set()
+                order.append(at)
+            below[at].add(value)
+            own = parents.get(at)
+            stack.extend(own if own is not None else [above] if (above := int(classification.parent[at])) >= 0 else ())
+    chosen: dict[int, int] = {}
+    shown = []
+    for at in order:
+        if (own := parents.get(at)) is None:
+            continue
+        best = min(own, key=lambda above: (len(below[above]) <= len(below[at]), len(below[above]), above))
+        if best != classification.parent[at]:
+            chosen[at] = best
+        others = [classification.codes[above] for above in own if above != best]
+        shown.append(f"{classification.codes[at]} under {classification.codes[best]}, not {', '.join(others[:2])}")
+    if not shown:
+        return classification, []
+    more = f" and {len(shown) - 5:,} more" if len(shown) > 5 else ""
+    note = f"Of several parents the one that loses least was taken: {'; '.join(shown[:5])}{more}."
+    return classification.with_parents(chosen) if chosen else classification, [note]

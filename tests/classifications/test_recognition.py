@@ -1,0 +1,168 @@
+"""Which columns are recognised, what is said of them, and what is not taken for codes by chance."""
+
+from __future__ import annotations
+
+import itertools
+
+import polars as pl
+import pytest
+
+import kanopy
+from kanopy._job.guess import guess_job
+from kanopy._table.datasets import adult
+from kanopy.classifications.recognition import covers, recognize
+from kanopy.hierarchy.builders.semantic.builders import Ontology
+from kanopy.hierarchy.suggest import suggest_hierarchies
+
+_LANGUAGES = "German English Dutch French Italian Spanish Russian Polish Czech Hindi Arabic Hebrew Turkish Finnish Zulu"
+_STATES = "AL AK AZ AR CA CO CT DE FL GA HI ID IL IN IA KS KY LA ME MD MA MI MN MS MO MT NE NV NH NJ"
+STATES = _STATES.split(" ")
+
+
+def triplet_agreement(official, made) -> float:
+    """Of all triples (a, b | c) that the official tree separates, the share that the other separates alike."""
+
+    def meets(h):
+        rows = {row[0]: row for row in h.rows()}
+        return lambda a, b: next(
+            (level for level, (x, y) in enumerate(zip(rows[a], rows[b], strict=True)) if x == y), 99
+        )
+
+    one, other, won, total = meets(official), meets(made), 0.0, 0
+    for a, b, c in itertools.permutations(official.values, 3):
+        if a < b and one(a, b) < min(one(a, c), one(b, c)):
+            near = min(other(a, c), other(b, c))
+            won += (other(a, b) < near) + 0.5 * (other(a, b) == near)
+            total += 1
+    return won / total
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "expected"),
+    [
+        ("country", ["DEU", "FRA", "ITA", "POL"], "countries"),
+        ("x", ["Germany", "France", "Italy", "Ivory Coast", "Viet Nam", "USA", "Japan", "Chile"], "countries"),
+        ("COUNTRY", ["USA"], "countries"),
+        ("code", ["A00.0", "E11.9", "I10", "J45.20", "C50.111", "F32.1", "K21.9", "M54.50", "N39.0"], "icd-10-cm"),
+        ("icd_code", ["Z71.3", "J00", "M54.5", "I10", "E11.9"], "icd-10-cm"),
+        ("state", STATES, "us-states"),
+        ("fips", ["19001", "19003", "1001", "6037"], "us-counties"),
+        ("zip", ["02139", "10001", "90210-1234", "2140"], "us-zip3"),
+        ("naics", ["722511", "541511", "621111", "236115"], "naics"),
+        ("naics", ["454110", "722511", "443142", "442110", "448120", "517311"], "naics"),
+        ("lang", ["eng", "chi", "rus"], "languages"),
+        ("month", ["Jan", "Feb", "Dec"], "months"),
+        ("soc_code", ["11-1011", "29-1141", "25-2021"], "soc"),
+        ("nuts3", ["DE111", "DE212", "FR101", "AT130"], "nuts"),
+        ("medication", ["A02BC01", "C09AA05", "N02BE01", "A10BA02", "C07AB02", "B01AC06"], "atc"),
+        ("Religion", ["Catholic", "Muslim", "Hindu", "Jewish", "Christian (Other)", "Buddhist"], "religions"),
+    ],
+)
+def test_recognised(name: str, values: list[str], expected: str):
+    found = recognize(values, name=name)
+    assert found and found[0].classification == expected
+
+
+@pytest.mark.parametrize(
+    ("name", "values"),
+    [
+        ("animal", ["cat", "dog", "cow", "pig", "hen", "bee", "ant", "fox", "owl", "elk"]),
+        ("grade", ["A1", "A2", "B1", "B2", "C1", "C2"]),
+        ("room", ["A12", "B07", "C33", "D04", "E11", "F20"]),
+        ("answer", ["no", "be", "am", "is", "it", "do", "in"]),
+        ("count", [str(n) for n in range(1, 57)]),
+        ("score", ["24.1", "25", "22.8", "18.4", "17.3"]),
+        ("year", ["1999", "2000", "2001", "2010", "2011", "2012"]),
+        ("quarter", ["1970 Q1", "1970 Q2", "1970 Q3", "1970 Q4"]),
+        ("education", ["1. < HS Grad", "2. HS Grad", "3. Some College", "4. College Grad"]),
+        ("first_name", ["Chad", "Georgia", "Jordan", "Anna", "Peter", "Maria", "Israel", "Kenia"]),
+        ("sector", ["manufacturing", "other", "construction"]),
+        ("size", ["S", "M", "L", "XL"]),
+        ("income", ["111110", "250000", "48000", "72000", "39500"]),
+    ],
+)
+def test_not_recognised_by_chance(name: str, values: list[str]):
+    assert recognize(values, name=name) == []
+
+
+def test_unmatched_values_are_listed_and_counted():
+    found = recognize(["DEU", "FRA", "ITA", "ESP", "POL", "JPN", "BRA", "CHL", "XX1", "XX2"], name="country")[0]
+    assert (found.match_rate, found.unmatched, found.unmatched_count) == (0.8, ("XX1", "XX2"), 2)
+    assert found.role == "quasi-identifier" and "80 % of the values match; not: 'XX1', 'XX2'" in found.sentence()
+
+
+def test_ambiguity_and_versions_are_said():
+    found = recognize(["0111", "0112", "1011", "6201", "6202"], name="isic")
+    assert {found[0].classification, *found[0].ambiguous} >= {"isic"}
+    older = recognize(["454110", "443142", "442110", "448120", "517311", "722511"], name="naics")[0]
+    assert older.version == "naics-2017"
+    mixed = recognize(
+        ["250.22", "401.9", "414.01", "E11.9", "I10", "J45.20", "M54.50", "V30.00", "493.90", "F32.1"] * 1, name="dx"
+    )
+    assert mixed[0].classification == "icd-10-cm+icd-9-cm"
+
+
+def test_init_proposes_the_classification_and_the_job_runs():
+    table = {
+        "age": [20 + i % 50 for i in range(120)],
+        "country": [["DEU", "FRA", "ITA", "POL", "USA", "CAN"][i % 6] for i in range(120)],
+        "diagnosis": [["E11.9", "I10", "J45.20", "C50.111", "F32.1"][i % 5] for i in range(120)],
+    }
+    guessed = guess_job(table)
+    roles = {each["column"]: each["role"] for each in guessed.columns}
+    assert roles["diagnosis"] == "sensitive" and guessed.job.hierarchies["country"] == {"classification": "countries"}
+    assert "countries (countries-2025): 100 % of the values match" in guessed.text
+    assert kanopy.anonymize(table, guessed.job.replaced(k=3)).smallest_class >= 3
+
+
+def test_a_job_file_names_the_classification():
+    job = kanopy.Job.from_toml(
+        'k = 2\n[columns.c]\nrole = "quasi-identifier"\nhierarchy = { classification = "countries", labels = "code" }\n'
+    )
+    released = kanopy.anonymize({"c": ["DEU", "FRA", "CHN", "JPN"]}, job).data["c"]
+    assert released == ["155", "155", "030", "030"]
+    assert kanopy.Job.from_toml(job.to_toml()) == job
+
+
+def test_suggest_shows_the_classification_beside_the_default():
+    codes = ["A00.0", "A00.1", "A01.0", "E11.9", "E11.8", "E10.9", "I10", "I11.0", "J45.20", "J44.9"]
+    ranking = suggest_hierarchies(codes * 10, k=5, name="diagnosis")
+    methods = [each.method for each in ranking]
+    assert "classification" in methods and "redact" in methods
+
+
+def test_words_of_countries_go_to_the_regions_of_the_united_nations():
+    names = ["Germany", "France", "Japan", "Chile", "Ivory Coast", "Holland", "Italy", "Atlantis", "dog", "cat"]
+    made = Ontology().propose(names, name="country")
+    h = made.hierarchy
+    assert h.generalize("Germany", 1) == "Western Europe" and h.generalize("Germany", h.height - 1) == "Europe"
+    assert h.generalize("Holland", 1) == "Western Europe" and h.generalize("Ivory Coast", h.height - 1) == "Africa"
+    assert h.generalize("dog", 1) == h.generalize("cat", 1) == "mammal"
+    assert "countries (countries-2025)" in made.notes[0]
+
+
+def test_names_that_a_classification_covers_agree_with_its_tree():
+    diseases = ["Asthma", "COPD", "Pneumonia", "Hypertension", "Stroke", "Heart attack", "Diabetes", "Gout", "Migraine",
+                "Epilepsy", "Breast cancer", "Lung cancer", "Psoriasis", "Eczema", "Cataract", "Glaucoma"]  # fmt: skip
+    for name, values, source in (
+        ("country", sorted(adult()["native-country"].drop_nulls().unique().to_list()), "countries"),
+        ("language", _LANGUAGES.split(" "), "languages"),
+        ("disease", diseases, "icd-10-cm"),
+    ):  # fmt: skip
+        found = covers(values, name=name)
+        assert found is not None and found[0] == source, name
+        known = [value for value, at in zip(values, found[1].nodes.tolist(), strict=True) if at >= 0]
+        official = kanopy.build_hierarchy(known, "classification", classification=source, labels="code")
+        made = Ontology().build(known, name=name)
+        assert triplet_agreement(official, made) >= 0.95, name
+
+
+def test_other_words_are_grouped_as_before():
+    assert covers(["dog", "cat", "horse", "eagle"]) is None
+    assert covers(["Bachelors", "Masters", "HS-grad", "10th"], name="education") is None
+
+
+def test_integer_columns_of_codes():
+    frame = pl.DataFrame({"county_fips": [1001, 6037, 19001, 36061] * 5, "sex": ["m", "f"] * 10})
+    guessed = guess_job(frame)
+    assert guessed.job.hierarchies.get("county_fips") == {"classification": "us-counties"}
