@@ -40,3 +40,13 @@ BUILDER_NEEDS: dict[tuple[str, str], dict[str, Any]] = {
     },
 }
 """Parameters that a builder cannot do without, on every kind of column or on one."""
+
+TREATMENT_NEEDS: dict[str, dict[str, Any]] = {
+    "microaggregate": {"too_small": "suppress", "together": ("cost",)},
+    "top-code": {"top_share": 0.1},
+    "round": {"base": 10},
+    "shift-dates": {"unit": ("patient",)},
+    "tokens": {"table": "tokens-that-do-not-exist.csv"},
+    "follow": {"column": "number"},
+}
+"""The parameters that a treatment cannot do without on the table of its contract."""

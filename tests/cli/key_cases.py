@@ -97,6 +97,9 @@ CASES: dict[str, Case] = {
     "column missing-tokens": of(beside=GAPS, columns=column("age", missing_tokens=["31"])),
     "column decimal": of("pay.csv", instead("sex", pay=QUASI), columns=column("pay", decimal=",")),
     "column separator": of("baskets.csv", LISTS, columns=column("bought", separator=";")),
+    "column protect": of(
+        beside={"columns": column("w", role="sensitive")}, columns=column("w", protect={"method": "round", "base": 3})
+    ),
 }
 
 MASKED = {"k": 4, "suppress": None, "algorithm": "fusion", **instead("age", "sex", animal=QUASI)}

@@ -312,7 +312,9 @@ class Recoding(Short):
         """Groups whose published labels are equal belong to one class; unused groups get -1."""
         used = self.group_sizes > 0
         result = np.full(len(self.codes), -1, np.int32)
-        if used.any():
+        if used.any() and not self.labels:
+            result[used] = 0
+        elif used.any():
             merged = [_first_of_equal(labels) for labels in self.labels]
             codes = self.codes[used]
             if any(same is not None for same in merged):

@@ -14,6 +14,7 @@ from kanopy._core.units import known_rows
 from kanopy._errors import JobError, near_miss, some
 from kanopy._job import kinds, usage
 from kanopy._job.kinds import ALONE, AtLeastTwo, HierarchyGiven, Models, Place, known_algorithm, known_metrics
+from kanopy._job.protection import Protect, settle_protection
 from kanopy._kinds import (
     Anything,
     Flag,
@@ -92,6 +93,8 @@ class Job(Declared):
     `unit` names the column (or columns) that say whose row it is, where several rows are about one person or household:
     then `k` counts these, not rows. `known` is how many rows of one person an attacker may know: 1, more, or "all".
     Without it that is 1, and "all" where something published ties the rows of a person together (a pseudonym, say).
+
+    `protect` says per column that is no quasi-identifier how its values are treated, such as rounding or date shift.
 
     A quasi-identifier may hold lists (what somebody bought), as such or as texts with what `separators` say between
     their elements: then `known` is how many elements of a list others may know.
@@ -174,6 +177,7 @@ class Job(Declared):
         Mapping[str, str], MapOf(Text("a text"), "{'bought': ';'}"), "per column of lists in texts, what parts them"
     ] = field(default_factory=dict)
     repeats: usage.Repeats = ONCE
+    protect: Protect = field(default_factory=dict)
     encoding: policies.Encoding = None
     delimiter: policies.Delimited = None
     sheet: policies.Sheet = None
@@ -221,6 +225,7 @@ class Job(Declared):
             decimals: Mapping[str, str] = ...,
             separators: Mapping[str, str] = ...,
             repeats: str = ONCE,
+            protect: Mapping[str, Any] = ...,
             encoding: str | None = None,
             delimiter: str | None = None,
             sheet: str | None = None,
@@ -246,12 +251,13 @@ class Job(Declared):
         for check, needs in (
             (lambda: settle_roles(self, ROLES, (*self.identifiers, *self.unit)), (*ROLES, "pseudonymize")),
             (self._wrong_models, (*ROLES, "models", "k", "sampling_weight", "household")),
-            (self._wrong_lists, ("quasi", "separators")),
+            (lambda: settle_protection(self), (*ROLES, "protect", "models", "pseudonymize", "separators")),
+            (lambda: kinds.wrong_lists(self), ("quasi", "separators")),
             (self._wrong_columns, ("quasi", "min_levels", "max_levels", "weights")),
             (self._wrong_parameters, ("algorithm", "parameters", "quasi")),
         ):
             if not wrong.keys() & set(needs):
-                mistakes += check()
+                mistakes += check()  # type: ignore[no-untyped-call]
         refuse(mistakes)
 
     def _repr_html_(self) -> str:
@@ -319,12 +325,6 @@ class Job(Declared):
         elif has == "insensitive":
             yield f"The model {model!r} names {column!r}, which the job calls insensitive. Call it sensitive."
 
-    def _wrong_lists(self) -> Iterator[str]:
-        if strangers := [name for name in self.separators if name not in self.quasi]:
-            yield f"separators names {some(strangers)}, which is no quasi-identifier: only those are taken apart."
-        if wrong := [text for text in self.separators.values() if len(text) > 5 or any(map(str.isalnum, text))]:
-            yield f"{some(wrong)} does not separate values: name what stands between them, such as ';' or ' | '."
-
     def _wrong_columns(self) -> Iterator[str]:
         for name in ("min_levels", "max_levels", "weights"):
             if strangers := [column for column in getattr(self, name) if column not in self.quasi]:
@@ -373,10 +373,10 @@ class Job(Declared):
 
     @property
     def all_models(self) -> tuple[Model, ...]:
-        """k-anonymity, unless k is 1, and the other models."""
+        """k-anonymity, unless k is 1 or no column is generalized, and the other models."""
         from kanopy.privacy.models import KAnonymity
 
-        return (*((KAnonymity(self.k),) if self.k > 1 else ()), *self.models)
+        return (*((KAnonymity(self.k),) if self.k > 1 and (self.quasi or not self.protect) else ()), *self.models)
 
     @property
     def least_rows(self) -> int:
@@ -442,7 +442,7 @@ class Job(Declared):
         >>> print(Job(quasi="age").explicit().to_toml().splitlines()[0])
         k = 5
         """
-        return self.replaced(k=self.k, algorithm=self.algorithm)
+        return self if self.protect and not self.quasi else self.replaced(k=self.k, algorithm=self.algorithm)
 
     def shown(self) -> Job:
         """The same job with k and algorithm said, as it is written down.

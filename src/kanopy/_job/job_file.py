@@ -26,6 +26,7 @@ PER_COLUMN = {
     "missing-tokens": "column_tokens",
     "decimal": "decimals",
     "separator": "separators",
+    "protect": "protect",
 }
 """The settings of a column besides its role, and the fields of `Job` that hold them."""
 
@@ -70,6 +71,7 @@ def job_to_dict(job: Job) -> dict[str, Any]:
     for key, field in PER_COLUMN.items():
         for name, value in getattr(job, field).items():
             plainly = list(value) if isinstance(value, tuple) else value
+            plainly = value.to_dict() if key == "protect" else plainly
             columns.setdefault(name, {})[key] = _source_to_plain(value) if key == "hierarchy" else plainly
     plain: dict[str, Any] = {}
     for key in SETTINGS:
@@ -183,6 +185,8 @@ def _read_column(name: str, column: Any, options: dict[str, Any], folder: Path |
             else:
                 hint = near_miss(value if isinstance(value, str) else "", fields)
                 mistakes.append(f"The column {name!r} has an unknown role {short(value)}. {hint}")
+        elif key == "follows":
+            options["protect"][name] = {"method": "follow", "column": value}
         elif key in PER_COLUMN:
             if key == "hierarchy" and folder is not None:
                 value = str(folder / value) if isinstance(value, str) else placed(value, folder)

@@ -9,7 +9,7 @@ from typing import Any
 
 from kanopy._address import Address
 from kanopy._core.units import KNOWN_ALL
-from kanopy._errors import JobError, called
+from kanopy._errors import JobError, called, some
 from kanopy._kinds import Kind, Whole, collected
 from kanopy._parameters import check_parameters
 from kanopy.hierarchy.builders.base import Builder
@@ -172,3 +172,11 @@ class Place(Kind):
         if not isinstance(value, (str, Path)) or not str(value):
             return self.refuse(value, label, mistakes)
         return Address(str(value))
+
+
+def wrong_lists(job: Any) -> Iterable[str]:
+    """What is wrong with what a job says of lists."""
+    if strangers := [name for name in job.separators if name not in job.quasi]:
+        yield f"separators names {some(strangers)}, which is no quasi-identifier: only those are taken apart."
+    if wrong := [text for text in job.separators.values() if len(text) > 5 or any(map(str.isalnum, text))]:
+        yield f"{some(wrong)} does not separate values: name what stands between them, such as ';' or ' | '."

@@ -33,6 +33,10 @@ def _has_a_column(job: Any) -> bool:
 HIERARCHIES = Needs("a quasi-identifier or a sensitive column that has one of them", _has_a_column)
 SUPPRESSED_ROWS = Needs("rows that may be suppressed (suppress, or missing or unknown = 'suppress')", _suppresses)
 POPULATION = Needs("a model that compares with a population, such as k-map", _compares_with_population)
+KEY = Needs(
+    "identifiers that are pseudonymized (pseudonymize=…), or a treatment by a key or by chance",
+    lambda job: job.pseudonymize or any(each.secret != "none" for each in getattr(job, "protect", {}).values()),
+)
 PLACES = Needs("a role for each of the places", lambda job: set(job.places) <= set(job.roles))
 Places = Annotated[
     Mapping[str, tuple[str, ...]],
@@ -40,7 +44,6 @@ Places = Annotated[
     "columns made of two, latitude and longitude, as one place",
     PLACES,
 ]
-KEY = Needs("identifiers that are pseudonymized (pseudonymize=…)", lambda job: job.pseudonymize)
 ALLOW_DEPENDENT = Needs(
     "columns of these names in the table", lambda table: set(table.allowed) <= set(table.columns), "columns"
 )

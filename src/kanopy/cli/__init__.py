@@ -79,6 +79,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "evidence": evidence.evidence,
     "algorithms": lists.algorithms,
     "models": lists.models,
+    "treatments": lists.treatments,
     "schema": lists.schema,
     "app": release.app,
 }

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Annotated, Any
 
 import typer
 
-from kanopy._errors import called
+from kanopy._errors import called, short
+from kanopy._kinds import refuse
 from kanopy.cli import options as o
 from kanopy.cli.console import emit, grid
 
@@ -25,7 +27,7 @@ def algorithms(name: Name = None) -> None:
     classes: dict[str, Any] = {**dict.fromkeys(ALGORITHMS), **MASKINGS}
     if name is not None:
         chosen = called(name, classes, "algorithm")
-        listed = [{**each, **_declared(classes[chosen] or algorithm_class(chosen))} for each in listed
+        listed = [{**each, **declared_parameters(classes[chosen] or algorithm_class(chosen))} for each in listed
                   if each["name"] == chosen]  # fmt: skip
 
     def show(out: Any) -> None:
@@ -39,7 +41,7 @@ def algorithms(name: Name = None) -> None:
             out.print(Text(each["name"], style="bold").append(facts, style="not bold dim"))
             sentence = f"{each['does'][0].upper()}{each['does'][1:]}. {each['source']}. For {each['attributes']}."
             out.print(Padding(Text(sentence), (0, 0, 0, 2)))
-            _show_declared(out, each)
+            show_declared(out, each)
         if name is None:
             out.print()
             for kind in dict.fromkeys(each["recoding"] for each in listed):
@@ -81,7 +83,7 @@ def models(name: Name = None) -> None:
     chosen = MODELS if name is None else {(kind := MODELS.find(name)).name: kind}
     listed: list[dict[str, Any]] = [
         {"name": each, "summary": kind.summary, "example": kind.example, "definition": _first_line(kind)}
-        | (_declared(kind) if name is not None else {})
+        | (declared_parameters(kind) if name is not None else {})
         for each, kind in chosen.items()
     ]
     _emit_table("models", listed, {"model": "name", "in one sentence": "summary", "--model": "example"})
@@ -96,13 +98,13 @@ def methods(name: Name = None) -> None:
     chosen = BUILDERS if name is None else {(kind := BUILDERS.find(name)).method: kind}
     listed: list[dict[str, Any]] = [
         {"name": each, "summary": kind.summary, "parameters": defaults(kind), "kinds": sorted(kind.fits)}
-        | (_declared(kind) if name is not None else {})
+        | (declared_parameters(kind) if name is not None else {})
         for each, kind in chosen.items()
     ]
     _emit_table("methods", listed, {"method": "name", "what it does": "summary", "parameters": "parameters"})
 
 
-def _declared(kind: type) -> dict[str, Any]:
+def declared_parameters(kind: type) -> dict[str, Any]:
     from kanopy._parameters import describe
 
     return {"declared": describe(kind)}
@@ -126,12 +128,12 @@ def _emit_table(key: str, listed: list[dict[str, Any]], titles: dict[str, str]) 
             table.add_row(Text(shown[0], style="bold"), *map(Text, shown[1:]))
         out.print(table)
         for each in listed:
-            _show_declared(out, each)
+            show_declared(out, each)
 
     emit({key: listed}, show)
 
 
-def _show_declared(out: Any, entry: dict[str, Any]) -> None:
+def show_declared(out: Any, entry: dict[str, Any]) -> None:
     if "declared" not in entry:
         return
     if not entry["declared"]:
@@ -142,3 +144,78 @@ def _show_declared(out: Any, entry: dict[str, Any]) -> None:
         for each in entry["declared"]
     )
     out.print(grid(("parameter", "default", "meaning", "values"), rows))
+
+
+@o.command()
+def treatments(name: Name = None) -> None:
+    """List the treatments of columns: what each does, guarantees and does not promise."""
+    from kanopy.treatments.registry import TREATMENTS
+
+    chosen = TREATMENTS if name is None else {(kind := TREATMENTS.find(name)).name: kind}
+    listed: list[dict[str, Any]] = [
+        {
+            "name": each, "does": kind.summary, "guarantees": kind.guarantees, "lacks": kind.lacks,
+            "source": kind.source, "takes": kind.takes, "secret": kind.secret, "piecewise": in_pieces(each),
+        }
+        | (declared_parameters(kind) if name is not None else {})
+        for each, kind in chosen.items()
+    ]  # fmt: skip
+
+    def show(out: Any) -> None:
+        from rich.padding import Padding
+        from rich.text import Text
+
+        for each in listed:
+            secret = {"none": "", "seed": " · secret random numbers", "key": " · needs a key"}[each["secret"]]
+            facts = f"  {each['takes']}{' · piece by piece' if each['piecewise'] else ''}{secret}"
+            out.print(Text(each["name"], style="bold").append(facts, style="not bold dim"))
+            sentence = (
+                f"{each['does'][0].upper()}{each['does'][1:]}. Guarantees: {each['guarantees']}. Not: {each['lacks']}."
+            )
+            out.print(Padding(Text(sentence), (0, 0, 0, 2)))
+            show_declared(out, each)
+
+    emit({"treatments": listed}, show)
+
+
+def in_pieces(name: str) -> bool:
+    """Whether a treatment, as it is without parameters, treats files larger than memory."""
+    from kanopy.release.treated.treating import works_in_pieces
+    from kanopy.treatments.registry import TREATMENTS
+
+    kind: Any = TREATMENTS[name]
+    usual: dict[str, Any] = {
+        "round": {"base": 1},
+        "follow": {"column": "x"},
+        "tokens": {"table": "x"},
+        "top-code": {"top": 1},
+    }
+    return works_in_pieces(kind(**usual.get(name, {})))
+
+
+def treatments_given(texts: Iterable[str]) -> dict[str, Any]:
+    """Treatments from texts `COLUMN=METHOD` or `COLUMN=METHOD:name=value;name=value`.
+
+    >>> treatments_given(["pay=round:base=100", "born=cut-dates"])["pay"].base
+    100
+    """
+    from kanopy._parameters import make, parse
+    from kanopy.treatments.registry import TREATMENTS
+
+    found: dict[str, Any] = {}
+    wrong = [text for text in texts if not all(text.partition("=")[::2])]
+    refuse([f"A treatment is written COLUMN=METHOD[:name=value;…], not {short(text)}." for text in wrong])
+    for text in texts:
+        column, _, said = text.partition("=")
+        method, _, parameters = said.partition(":")
+        kind = TREATMENTS.find(method.strip())
+        found[column.strip()] = make(kind, parse(kind, [each for each in parameters.split(";") if each.strip()]))
+    return found
+
+
+def show_treatments(out: Any, result: Any) -> None:
+    """What was found to hold of treated columns."""
+    from rich.text import Text
+
+    for check in result.treated.checks:
+        out.print(Text("✓ ", style="bold green").append(check, style="not bold default"))

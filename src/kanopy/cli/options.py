@@ -234,8 +234,13 @@ def _has_page(given: Any) -> bool:
 
 PAGE = Needs("a report as a page (--report FILE.html) of a release that generalizes", _has_page, "job")
 PSEUDONYMS = Needs(
-    "identifiers that are pseudonymized (--pseudonymize COLUMNS), or a ledger (--ledger FOLDER)",
-    lambda given: given.wanted.pseudonymize or getattr(given, "ledger", None),
+    "identifiers that are pseudonymized (--pseudonymize COLUMNS), a treatment by a key or by chance, or a ledger "
+    "(--ledger FOLDER)",
+    lambda given: (
+        given.wanted.pseudonymize
+        or getattr(given, "ledger", None)
+        or any(each.secret != "none" for each in getattr(given.wanted, "protect", {}).values())
+    ),
     "job",
 )
 HIERARCHIES = Needs("a file in that folder for a column that is looked at", _has_hierarchies, "job")

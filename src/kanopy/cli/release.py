@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from kanopy._errors import shown_address
+from kanopy._job.protection import changed_columns
 from kanopy.cli import options as o
 from kanopy.cli.console import counted, emit, grid, note, of_units, progress_bar, standard_output, worked_out
 from kanopy.cli.files import check_outputs, inputs_of, key_for, read_data
@@ -41,6 +42,12 @@ def anonymize(
     drop_suppressed: Annotated[bool, typer.Option(help="Leave suppressed rows out instead of writing *.")] = False,
     pseudonymize: Annotated[
         list[str] | None, typer.Option(help=f"Identifiers published as keyed hashes instead of left out, {o.SEVERAL}.")
+    ] = None,
+    protect: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="How a column is treated: COLUMN=METHOD[:name=value;…], e.g. pay=round:base=100; repeatable."
+        ),
     ] = None,
     solution: o.SolutionFile = None,
     layout: o.Form = None,
@@ -74,6 +81,11 @@ def anonymize(
         "algorithm": algorithm, "local": local or None, "pseudonymize": pseudonymize,
         "suppressed_rows": "drop" if drop_suppressed else None,
     }  # fmt: skip
+    if protect:
+        from kanopy.cli.lists import treatments_given
+
+        own = o.job_of({"job": given["job"]}, settled=False).protect if given["job"] else {}
+        settings["protect"] = {**own, **treatments_given(protect)}
     if given["param"]:
         # The kinds of the parameters are those of the algorithm, which the job file may name.
         named = o.job_of(
@@ -176,11 +188,15 @@ def publish(
 
 
 def _show(out: Any, result: Any, output: str, report: Path | None) -> None:
+    from kanopy.cli.lists import show_treatments
     from kanopy.cli.mask import show_masking
     from kanopy.release.pushdown.result import PushdownResult
 
     if isinstance(result, PushdownResult):
         _show_pushdown(out, result, output)
+    elif result.treated is not None and not result.prepared.names:
+        show_treatments(out, result)
+        show_seconds(out, result.clock.total())
     elif result.masked is not None:
         show_masking(out, result, output, report)
     else:
@@ -260,6 +276,10 @@ def _show_release(out: Any, result: Any, output: str, report: Path | None) -> No
             f"No local recoding with these hierarchies and this k loses less than [bold]{least}[/] "
             f"(proved); this release loses {loss:.4f}, so at most {result.bound.gap(loss):.1%} of that is avoidable."
         )
+    if result.treated is not None:
+        from kanopy.cli.lists import show_treatments
+
+        show_treatments(out, result)
     show_seconds(out, result.clock.total())
     out.print(Text(f"Release: {output}" + (f"   Report: {report}" if report else "")), soft_wrap=True)
 
@@ -307,11 +327,13 @@ def show_untouched(out: Any, result: Any) -> None:
     from rich.text import Text
 
     guarded: dict[str, list[str]] = {}
-    for name, role in result.prepared.roles.items():
+    treated = changed_columns(result.job)
+    untreated = {name: role for name, role in result.prepared.roles.items() if name not in treated}
+    for name, role in untreated.items():
         models = ", ".join(model.name for model in result.job.models if name in model.sensitive)
         if role == "sensitive":
             guarded.setdefault(f"guarded by {models}" if models else "no model guards {}", []).append(name)
-    plain = ", ".join(name for name, role in result.prepared.roles.items() if role == "insensitive")
+    plain = ", ".join(name for name, role in untreated.items() if role == "insensitive")
     several = any(len(names) > 1 for names in guarded.values())
     shown = [plain] * bool(plain) + [
         f"{', '.join(names)} (sensitive, {how.format('it' if len(names) == 1 else 'them')})"

@@ -72,7 +72,11 @@ class LocalEngine:
             below = tuple(_last_rows(column, frame.height) for column in columns)
             columns = tuple(_first_rows(column, frame.height) for column in columns)
         codes = [column.codes for column in columns]
-        tuples, counts, tuple_of_row, _ = distinct_tuples(codes, [column.hierarchy.size for column in columns])
+        if codes:
+            tuples, counts, tuple_of_row, _ = distinct_tuples(codes, [column.hierarchy.size for column in columns])
+        else:  # a job of treatments only: all rows are one class, which promises nothing
+            tuples, counts = np.zeros((1, 0), np.int32), np.array([frame.height], np.int64)
+            tuple_of_row = np.zeros(frame.height, np.int32)
         if rows_of is not None:
             counts = rows_by_group(tuple_of_row, len(counts), rows_of)
         domain = Domain(
@@ -101,7 +105,8 @@ class LocalEngine:
         """
         gone = recoding.group_of_row < 0
         kept = ~gone if drop_rows and gone.any() else None
-        published = frame[[name for name in frame.columns if name not in dropped]]
+        names = [name for name in frame.columns if name not in dropped]
+        published = frame[names] if names else pl.DataFrame(height=frame.height)
         suppressed = bool(gone.any()) and not drop_rows
         replaced = []
         for j, column in enumerate(counted.columns):

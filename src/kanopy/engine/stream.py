@@ -37,7 +37,7 @@ class StreamEngine:
     """A file or folder that is read piece by piece, and where its release is written.
 
     `said` turns a batch into the table as its job reads it (what means missing, pseudonyms). The first `skip` rows are
-    no records.
+    no records. `alongside` are columns that `said` looks at though they are not published.
 
     >>> import tempfile
     >>> from kanopy._table.streams.scans import scan
@@ -49,7 +49,15 @@ class StreamEngine:
 
     name, reads_batches, remote = "stream", True, None
 
-    def __init__(self, table: Scan, sink: Sink | None = None, said: Said | None = None, skip: int = 0) -> None:
+    def __init__(
+        self,
+        table: Scan,
+        sink: Sink | None = None,
+        said: Said | None = None,
+        skip: int = 0,
+        alongside: Sequence[str] = (),
+    ) -> None:
+        self.alongside = tuple(alongside)
         self.scan, self.sink, self.said = table, sink, said or (lambda frame: frame)
         self._counted: _Counted | None = None
         if skip:
@@ -142,7 +150,8 @@ class StreamEngine:
     def write(self, plan: RecodePlan) -> Iterator[Recount]:
         """Publish every batch and count on what was written."""
         assert self.sink is not None, "an engine without a sink only counts"
-        others = [name for name in self.scan.columns if name in plan.columns and name not in plan.quasi]
+        shown = [name for name in self.scan.columns if name in plan.columns and name not in plan.quasi]
+        others = [name for name in self.scan.columns if name in shown or name in self.alongside]
         counted, rows = self._counted, 0
         if counted is None or counted.columns != tuple(plan.keys.columns) or self.scan.stamp() != counted.stamp:
             counted = None

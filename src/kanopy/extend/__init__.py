@@ -1,7 +1,7 @@
-"""What the author of an algorithm, model, hierarchy builder, ontology reader, similarity measure or masking needs.
+"""What the author of an algorithm, model, hierarchy builder, ontology reader, measure, masking or treatment needs.
 
-Derive a class from `Model`, `Builder`, `Algorithm` or `Masking`, run `check` on it, and pass an object of it to a job;
-or offer it to everybody through an entry point of a package (`docs/how-to/extend.md`).
+Derive a class from `Model`, `Builder`, `Algorithm`, `Masking` or `Treatment`, run `check` on it, and pass an object of
+it to a job; or offer it to everybody through an entry point of a package (`docs/how-to/extend.md`).
 
 What a user may import is named here; the modules below are an implementation detail.
 """

@@ -41,3 +41,6 @@ from kanopy.search.release import release_levels as release_levels
 from kanopy.search.solution import About as About
 from kanopy.search.solution import Algorithm as Algorithm
 from kanopy.search.solution import Solution as Solution
+from kanopy.treatments.base import Secrets as Secrets
+from kanopy.treatments.base import Table as Table
+from kanopy.treatments.base import Treatment as Treatment

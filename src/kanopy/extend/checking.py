@@ -18,6 +18,8 @@ from kanopy.privacy.base import Model
 from kanopy.privacy.models import MODELS
 from kanopy.search.algorithms import ALGORITHMS
 from kanopy.search.solution import Algorithm
+from kanopy.treatments.base import Treatment
+from kanopy.treatments.registry import TREATMENTS
 
 Check = Callable[[], None]
 
@@ -29,8 +31,8 @@ class ContractBroken(InputError):
 def check(thing: Any, **settings: Any) -> tuple[str, ...]:
     """Try everything that Kanopy relies on; one error lists what does not hold, otherwise the names of the checks.
 
-    `thing` is a class of algorithms, models, builders or maskings, a `Measure`, or a function that reads ontologies.
-    `settings` are those of `contract`.
+    `thing` is a class of algorithms, models, builders, maskings or treatments, a `Measure`, or a function that reads
+    ontologies.     `settings` are those of `contract`.
 
     >>> from kanopy.privacy import KMap
     >>> check(KMap)[:2]
@@ -55,9 +57,9 @@ def check(thing: Any, **settings: Any) -> tuple[str, ...]:
 def contract(thing: Any, **settings: Any) -> dict[str, Check]:
     """The checks by name, each a function without arguments: what a test of one's own is parametrized with.
 
-    `parameters` are those that a builder, an algorithm or a masking cannot do without, or that bound its work. A
-    reader is told its `suffix` and a `sample`: the text of a file in its format in which heron is a bird, trout is a
-    fish, and both are animals (what stands in its module as `SAMPLE` if none is given).
+    `parameters` are those that a builder, an algorithm, a masking or a treatment cannot do without, or that bound its
+    work. A reader is told its `suffix` and a `sample`: the text of a file in its format in which heron is a bird, trout
+    is a fish, and both are animals (what stands in its module as `SAMPLE` if none is given).
 
     >>> from kanopy.hierarchy import BUILDERS
     >>> list(contract(BUILDERS["widths"], parameters={"widths": [5, 10]}))[1]
@@ -85,6 +87,11 @@ def contract(thing: Any, **settings: Any) -> dict[str, Check]:
 
         MASKINGS.adopt(thing)
         return _bound(maskings.CHECKS, thing, settings.get("parameters", {}))
+    if isinstance(thing, type) and issubclass(thing, Treatment):
+        from kanopy.extend.contracts import treatments
+
+        TREATMENTS.adopt(thing)
+        return _bound(treatments.CHECKS, thing, settings.get("parameters", {}))
     if isinstance(thing, Measure):
         from kanopy.extend.contracts import measures
 
@@ -101,8 +108,8 @@ def contract(thing: Any, **settings: Any) -> dict[str, Check]:
         content = sample.encode() if isinstance(sample, str) else sample
         return _bound(readers.CHECKS, thing, settings["suffix"], content)
     raise ContractBroken(
-        f"{thing!r} is nothing that extends Kanopy: derive a class from kanopy.extend.Model, Builder, Algorithm or "
-        "Masking, make a Measure, or write a function that reads ontologies."
+        f"{thing!r} is nothing that extends Kanopy: derive a class from kanopy.extend.Model, Builder, Algorithm, "
+        "Masking or Treatment, make a Measure, or write a function that reads ontologies."
     )
 
 

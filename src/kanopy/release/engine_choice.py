@@ -31,6 +31,7 @@ from kanopy.release.out_of_core import (
 )
 from kanopy.release.prepare import prepare
 from kanopy.release.run import MemorySteps, make_release
+from kanopy.release.treated.treating import check_key_first, columns_alongside, require_in_memory, require_piecewise
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -112,6 +113,7 @@ def open_engine(
         from kanopy.engine.database import DatabaseEngine
 
         require_unchanged(job)
+        require_in_memory(job, name)
         to_file = None
         if output is not None and not is_database(output):
             to_file, output = FileSink(output, forbidden=forbidden, release=release), None
@@ -131,9 +133,14 @@ def open_engine(
             target = TableSink(output, overwrite=overwrite)
         elif output is not None:
             target = FileSink(output, dialect=table.dialect, forbidden=(*forbidden, *table.files), release=release)
-        yield StreamEngine(table, _shuffled(target, job), batch_reader(job, key), job.skip_rows)
+        require_piecewise(job, name)
+        yield StreamEngine(
+            table, _shuffled(target, job), batch_reader(job, key), job.skip_rows, alongside=columns_alongside(job)
+        )
     else:
         from kanopy.engine.spark import SparkEngine
+
+        require_in_memory(job, name)
 
         # A frame that stays on its cluster is for pipelines, which may need its order.
         stays = is_spark(data) and output is None
@@ -178,6 +185,7 @@ def publish(
         from kanopy._table.pseudonyms import check_key
 
         check_key(key)
+    check_key_first(job, key)
     given = {"overwrite": overwrite, "master": master, "counts": counts, "bound": bound, "engine": engine != "auto"}
     if emit_sql is not None:
         check_statement(files.table or "", emit_sql)
@@ -224,6 +232,7 @@ def publish(
             return make_release(steps, bound=bound, finish=finish_files), said
         named = source or (os.fspath(data) if is_source(data) else None)
         if where == STATEMENT:
+            require_in_memory(job, where)
             with open_engine("stream", data, None, job, layout=layout) as holder:
                 planned = DistinctRowSteps(holder, job, source=named, writes=False, clock=clock, notify=notify)
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from kanopy._job.job import Job
 from kanopy._job.job_file import without_values
+from kanopy._job.protection import renamed_identifiers
 from kanopy.hierarchy.hierarchy import Hierarchy
 from kanopy.release.prepare import Generalizable
 
@@ -65,6 +66,7 @@ def manifest_json(result: Result, files: Mapping[str, tuple[str, Path]] | None =
     from kanopy import __version__
 
     job, table = result.job, result.prepared.table
+    renamed = renamed_identifiers(job)
     summary = result.summary()
     versions = {"kanopy": __version__, "python": platform.python_version()}
     for library in LIBRARIES:
@@ -79,6 +81,9 @@ def manifest_json(result: Result, files: Mapping[str, tuple[str, Path]] | None =
             settings["hierarchy"] = {"file": Path(source).name}
     if "population" in plain:
         plain["population"] = Path(plain["population"]).name
+    for settings in plain["columns"].values():
+        if "protect" in settings and "table" in settings["protect"]:
+            settings["protect"] = {**settings["protect"], "table": Path(settings["protect"]["table"]).name}
     plain = without_values({**plain, "models": [model.to_dict() for model in job.all_models]})
     content = {
         "format": MANIFEST_FORMAT,
@@ -101,9 +106,10 @@ def manifest_json(result: Result, files: Mapping[str, tuple[str, Path]] | None =
             "models": [
                 {"name": model.name, "says": model.promise(result.counted), "holds": True} for model in job.all_models
             ],
-            "identifiers_absent": sorted(name for name in job.identifiers if name not in job.pseudonymize),
+            "identifiers_absent": sorted(name for name in job.identifiers if name not in renamed),
             "left_out": sorted(set(result.prepared.at_home) - {*job.identifiers, *job.pseudonymize}),
             "pseudonymized": sorted(job.pseudonymize),
+            "treatments": [] if result.treated is None else result.treated.to_dict(),
         },
         "proved_optimal": summary["optimal"],
         "beside_others": {

@@ -37,8 +37,19 @@ def mapping_table(result: Result) -> pl.DataFrame:
         found["original"] += [originals[i] for i in (used // len(published)).tolist()]
         found["published"] += [published[i] for i in (used % len(published)).tolist()]
         found["rows"] += counts.tolist()
+    treated = _treated(result)
     kinds = {"column": pl.String, "original": pl.String, "published": pl.String, "rows": pl.Int64}
-    return pl.DataFrame(found, schema=kinds)
+    made = pl.DataFrame(found, schema=kinds)
+    return made if treated is None else pl.concat([made, treated])
+
+
+def _treated(result: Result) -> pl.DataFrame | None:
+    """The same of treated columns, which no recoding knows."""
+    if result.treated is None or result.treated.pieces:
+        return None
+    from kanopy.release.treated.result import mapping_of_treated
+
+    return mapping_of_treated(result)
 
 
 def _columns(result: Result) -> Iterator[tuple[str, Labels, Labels, Longs, Longs]]:

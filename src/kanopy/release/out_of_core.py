@@ -20,6 +20,7 @@ from kanopy._core.units import ALL
 from kanopy._errors import DataError, JobError, near_miss, shown_address, some, too_few_rows
 from kanopy._job.inputs import about_people, target_of
 from kanopy._job.job import Job
+from kanopy._job.protection import renamed_identifiers
 from kanopy._progress import SILENT, Callback, Clock, Progress
 from kanopy._table.guessing.structure import ROWS_FOR_KEYS
 from kanopy.engine.distinct import DistinctRows
@@ -27,6 +28,7 @@ from kanopy.engine.local import LocalEngine
 from kanopy.release.prepare import Generalizable, Prepared, first_kernels, generalizable, read_part, roles_of, units_for
 from kanopy.release.result import Result
 from kanopy.release.run import Steps, apply_solution, make_release
+from kanopy.release.treated.treating import require_in_memory, treat_piece, treated_in_pieces, works_in_pieces
 from kanopy.release.verification import Applied, Verified, about_order_elsewhere, second_opinion
 from kanopy.release.withholding import withhold_values, without_dependent_elsewhere
 
@@ -51,6 +53,8 @@ def why_in_memory(job: Any) -> str | None:
     """
     if not isinstance(job, Job) or job.masks:
         return "maskings compare every answer with every other"
+    if job.protect and not (job.quasi and all(works_in_pieces(each) for each in job.protect.values())):
+        return "some treatments look at all rows at once"
     if job.separators:
         return "lists are only taken apart there"
     if job.neutralize_formulas:
@@ -98,6 +102,7 @@ def run_on_engine(
         from kanopy.release.pushdown.steps import PushdownSteps, require_pushdown
 
         require_pushdown(job, most_different())
+        require_in_memory(job, f"{engine.name}, whose distinct rows do not fit in memory,")
         with engine.pushdown(key_columns(job)) as there:
             try:
                 pushed_down = PushdownSteps(there, job, most_different(), clock, notify)
@@ -217,15 +222,17 @@ class DistinctRowSteps(EngineSteps):
         if kept is not None:  # fragments that are left out have labels too, which nobody sees
             labels = labels[np.where(kept, np.cumsum(kept) - 1, 0)]
         leaving = [
-            name for name in self.engine.schema.names() if name in job.pseudonymize or name not in prepared.at_home
-        ]
+            name for name in self.engine.schema.names()
+            if name in renamed_identifiers(job) or name not in prepared.at_home
+        ]  # fmt: skip
         assert prepared.multiplicity is not None
         self.plan = RecodePlan(
             keys, distinct_row, prepared.multiplicity, labels, solution.recoding.group_of_row < 0, tuple(leaving),
             tuple(withheld), job.suppressed_rows == "drop", job.unit if prepared.units is not None else (),
             as_read=prepared.values,
         )  # fmt: skip
-        return Applied(prepared, job, solution, published, kept, about_columns, about_suppressed)
+        treated = treated_in_pieces(job)
+        return Applied(prepared, job, solution, published, kept, about_columns, about_suppressed, treated)
 
     def _without_dependent(
         self, keys: pl.DataFrame, prepared: Prepared, solution: Solution
@@ -269,7 +276,7 @@ class DistinctRowSteps(EngineSteps):
         assert multiplicity is not None and applied.published is not None
         records = DistinctRows(applied.published, multiplicity if applied.kept is None else multiplicity[applied.kept])
         # Pseudonyms are made row by row where rows pass by; they decide nothing and are not here.
-        checked = replace(_with_every_row(applied), job=applied.job.replaced(pseudonymize=()))
+        checked = replace(_with_every_row(applied), job=applied.job.replaced(pseudonymize=(), protect={}))
         return replace(second_opinion(checked, records), solution=applied.solution)
 
 
@@ -343,13 +350,17 @@ def _with_every_row(applied: Applied) -> Applied:
 def batch_reader(job: Job, key: bytes | None = None) -> Callable[[pl.DataFrame], pl.DataFrame]:
     """What a job makes of every batch: values that mean missing are missing, identifiers become pseudonyms."""
 
+    from kanopy.treatments.base import Secrets
+
+    secrets = Secrets(key)
+
     def read(batch: pl.DataFrame) -> pl.DataFrame:
         records = read_part(batch, job)
         if hashed := [name for name in job.pseudonymize if name in batch.columns]:
             from kanopy._table.pseudonyms import with_pseudonyms
 
             records = with_pseudonyms(records, batch, hashed, key, None)
-        return records
+        return treat_piece(records, job, secrets) if job.protect else records
 
     return read
 

@@ -20,6 +20,7 @@ from kanopy._job.inputs import (
     with_classes,
 )
 from kanopy._job.job import Job
+from kanopy._job.protection import changed_columns
 from kanopy._job.reading import ReadingRules, as_said
 from kanopy._job.usage import require_used_of
 from kanopy._progress import SILENT, Clock, Progress
@@ -137,7 +138,8 @@ class Prepared:
     @property
     def all_notes(self) -> tuple[str, ...]:
         """What to say of the table, and of columns that leave as they are."""
-        return (*self.notes, *self.untouched.notes(self.roles))
+        treated = changed_columns(self.job)
+        return (*self.notes, *self.untouched.notes({n: role for n, role in self.roles.items() if n not in treated}))
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -154,7 +156,9 @@ class Prepared:
         """Columns published as they are that tell something about generalized ones."""
         from kanopy._table.guessing.narrowing import find_dependences
 
-        shown = [name for name in self.frame.columns if name not in self.at_home and name not in self.names]
+        # A column that follows another is published as a function of what that one publishes.
+        own = {name for name, each in getattr(self.job, "protect", {}).items() if each.name == "follow"}
+        shown = [name for name in self.frame.columns if name not in {*self.at_home, *self.names, *own}]
         return find_dependences(self.frame, shown, self.names)
 
     @property
@@ -231,7 +235,8 @@ def roles_of(
     """The role of every column, and what to say of it; `distinct` as in `assign_roles`."""
     assigned = assign_roles(frame, job.roles, job.hierarchies, job.rest, distinct)
     require_used_of(job, "columns", columns=frame.columns)
-    if "quasi-identifier" not in job.roles.values() and "text" not in job.roles.values():
+    named = ("quasi-identifier" in job.roles.values(), "text" in job.roles.values(), getattr(job, "protect", None))
+    if not any(named):
         raise JobError("The job names no quasi-identifier. Name the columns that others may know (quasi=…).")
     return assigned
 

@@ -34,6 +34,7 @@ def report_of(
     """The report of a release that generalizes; `told` goes to the closer look at both tables."""
     from kanopy import __version__
     from kanopy._job.job_file import plain_to_toml, without_values
+    from kanopy.release.treated.result import studies_of
     from kanopy.report.report import Facts, Preview, build_report
 
     job, solution, prepared, domain = result.job, result.solution, result.prepared, result.prepared.domain
@@ -81,6 +82,8 @@ def report_of(
             manifest=lambda: result.manifest(files, written=written),
             bound=result.bound,
             about_suppressed=result._about_suppressed,
+            treatments=() if result.treated is None else tuple(result.treated.to_dict()),
+            treated_studies=studies_of(result),
         )
     )
 

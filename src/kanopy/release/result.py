@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from kanopy.release.pushdown.result import PushdownSolution
     from kanopy.release.reporting import MaskReport
     from kanopy.release.sweeps.advice import Advice
+    from kanopy.release.treated.treating import Treated
     from kanopy.report.report import Report
     from kanopy.search.bound.bound import Bound
     from kanopy.search.solution import Solution
@@ -64,14 +65,13 @@ class Result:
     """A proved lower bound on the loss of any local recoding, where one was asked for."""
     _private_notes: tuple[str, ...] = ()
     """Those of the notes that name values of the table: for the steward, not for pages that are handed on."""
-    _about_suppressed: tuple[str, ...] = ()
-    """Which values of sensitive columns suppressed rows are published with."""
-    _published_population: pl.DataFrame | None = None
-    """The labels that the release would publish for the people of the population, where a model compares with it."""
+    _about_suppressed: tuple[str, ...] = ()  # which values of sensitive columns suppressed rows are published with
+    _published_population: pl.DataFrame | None = None  # what the release would publish for the people of the population
     output: str | None = None
     """Where an engine wrote the release."""
     _remote: Any = None
     """The release as a frame of the engine, where it has such frames."""
+    treated: Treated | None = None  # what was done to treated columns, and what was found to hold of them
 
     @property
     def engine(self) -> str:
@@ -329,6 +329,7 @@ class Result:
             **({} if self.bound is None else {"bound": self.bound.to_dict(self.losses["loss"])}),
             "verified": True,
             "wiped": list(self.wiped),
+            **({} if self.treated is None else {"treatments": self.treated.to_dict()}),
             "advice": [each.to_dict() for each in self.advice],
             "notes": list(self.notes),
             "seconds": self.clock.total(),

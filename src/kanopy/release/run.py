@@ -24,6 +24,8 @@ from kanopy.release.links.traces import link_of, untied, with_traces
 from kanopy.release.prepare import Generalizable, Prepared, Substitutable, make_problem
 from kanopy.release.result import Result
 from kanopy.release.solution_file import GIVEN_LEVELS, levels_given
+from kanopy.release.treated.result import TreatedResult
+from kanopy.release.treated.treating import nothing_generalized, treat
 from kanopy.release.verification import Applied, Verified, about_order, second_opinion
 from kanopy.release.withholding import withhold_values, without_dependent
 from kanopy.release.writing import Files, Finish, PublishedRows
@@ -107,7 +109,8 @@ def make_release(
         with clock.stage("verify"):
             notify("verifying")
             verified = steps.verify(applied, staged)
-        result = steps.result(
+        kind = steps.result if applied.prepared.names or applied.treated is None else TreatedResult
+        result = kind(
             records=verified.records,
             job=applied.job,
             found=verified.solution,
@@ -119,6 +122,7 @@ def make_release(
                 *about_bound,
                 *verified.remarks,
                 *applied.about_suppressed,
+                *(() if applied.treated is None else applied.treated.notes),
                 *steps.about_order(applied),
             ),
             _about_suppressed=applied.about_suppressed,
@@ -128,6 +132,11 @@ def make_release(
             _private_notes=verified.remarks,
             _published_population=verified.population,
             output=steps.target,
+            treated=(
+                None
+                if applied.treated is None
+                else replace(applied.treated, checks=verified.treated or applied.treated.checks)
+            ),
         )
         if finish is not None:
             finish(result)
@@ -184,8 +193,9 @@ class MemorySteps(Steps):
             from kanopy._table.pseudonyms import with_pseudonyms
 
             published = with_pseudonyms(published, prepared.frame, job.pseudonymize, self._key, kept)
+        published, treated = treat(prepared, job, published, kept, self._key)
         published = untied(prepared, job, solution, published, link_of(prepared, job))
-        return Applied(prepared, job, solution, published, kept, about_columns, about_suppressed)
+        return Applied(prepared, job, solution, published, kept, about_columns, about_suppressed, treated)
 
     @contextmanager
     def write(self, applied: Applied) -> Iterator[PublishedRows]:
@@ -301,6 +311,8 @@ def search(prepared: Prepared, job: Job | MaskJob, progress: Progress = SILENT) 
     if isinstance(job, Job):
         from kanopy.search.algorithms import make_algorithm
 
+        if not prepared.names:
+            return nothing_generalized(prepared.domain)
         progress("searching")
         found = make_algorithm(job.algorithm, **job.parameters).solve(make_problem(prepared.domain, job), progress)
         if found.levels is None or not levels_given(job):

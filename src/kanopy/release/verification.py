@@ -11,9 +11,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kanopy._job.job import Job
+from kanopy._job.protection import renamed_identifiers
 from kanopy._table.roles import AT_HOME
 from kanopy.engine.distinct import DistinctRows, RowsElsewhere
 from kanopy.release.prepare import Generalizable, Prepared, Substitutable
+from kanopy.release.treated.treating import Treated, verify_treated
 from kanopy.release.writing import PublishedRows
 from kanopy.study import ends
 
@@ -49,6 +51,8 @@ class Applied:
     """What is to be said of columns that are withheld."""
     about_suppressed: tuple[str, ...] = ()
     """What is to be said of the sensitive values of suppressed rows."""
+    treated: Treated | None = None
+    """What was done to columns that are treated."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,6 +66,8 @@ class Verified:
     """What names values of the table."""
     population: pl.DataFrame | None = None
     """The labels that the release would publish for the people of the population."""
+    treated: tuple[str, ...] = ()
+    """What was found to hold of treated columns."""
 
 
 def second_opinion(
@@ -87,7 +93,9 @@ def second_opinion(
         remarks += ends.told(exposed)
         known.update(at_level.items())  # in place: the caller hands the same set to its next release
     _verify_job(applied, published)
-    return Verified(verification, records, solution, remarks, None if background is None else background.population)
+    told = verify_treated(applied.treated, job, published)
+    population = None if background is None else background.population
+    return Verified(verification, records, solution, remarks, population, told)
 
 
 def _verify(applied: Applied, published: pl.DataFrame, background: Background | None) -> Verification:
@@ -96,7 +104,7 @@ def _verify(applied: Applied, published: pl.DataFrame, background: Background | 
     from kanopy.verify.verify import verify, verify_swapped
 
     prepared, job, solution, kept = applied.prepared, applied.job, applied.solution, applied.kept
-    identifiers = [name for name in prepared.at_home if name not in job.pseudonymize]
+    identifiers = [name for name in prepared.at_home if name not in renamed_identifiers(job)]
     names, multiplicity = prepared.names, prepared.multiplicity
     claims: dict[str, Any]
     if isinstance(solution, Masked):
@@ -169,7 +177,7 @@ def unit_columns(prepared: Prepared, job: Job, kept: Mask | None = None) -> Whos
     from kanopy.verify.people import Whose
 
     units = prepared.units
-    if units is None:
+    if units is None or not prepared.names:
         return None
     lists = prepared.lists
     columns = prepared.values[list(job.unit)] if job.unit else pl.DataFrame({"row": lists.row_of if lists else []})

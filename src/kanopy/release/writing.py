@@ -214,6 +214,8 @@ def stage_beside(
     manifest = b""
     if files.manifest is not None:
         manifest = manifest_bytes(result.manifest(recorded, written=True), files.manifest)
+    for table, tokens in (result.treated.files if result.treated is not None else {}).items():
+        release.bytes(table, tokens.encode("utf-8"), private=True)
     if files.report is not None:
         progress("writing the report")
         found = result.full_report(

@@ -111,6 +111,8 @@ class Facts(Short):
     manifest: Callable[[], str] | None = None
     bound: Bound | None = None
     about_suppressed: tuple[str, ...] = ()
+    treatments: tuple[Mapping[str, Any], ...] = ()
+    treated_studies: tuple[Any, ...] = ()
     shuffled: bool = False
     public_job_toml: str = ""
     private_notes: tuple[str, ...] = ()
@@ -304,7 +306,9 @@ class Report(Short):
     def untouched(self) -> tuple[str, ...]:
         """The columns that are published as they are, because the job calls them sensitive or insensitive."""
         named = self.facts.roles.items()
-        return tuple(name for name, role in named if role in UNTOUCHED and name in self.facts.after.columns)
+        treated = {name for each in self.facts.treatments for name in each["columns"]}
+        shown = set(self.facts.after.columns) - treated
+        return tuple(name for name, role in named if role in UNTOUCHED and name in shown)
 
     def guards(self, column: str) -> list[str]:
         """The privacy models that look at a sensitive column."""
@@ -349,6 +353,8 @@ class Report(Short):
                 "risk": {"before": self.risk_before.to_dict(), "after": self.risk_after.to_dict()},
                 "class_sizes": {"before": _bins(self.sizes_before), "after": _bins(self.sizes_after)},
                 "verification": facts.verification,
+                "treatments": list(facts.treatments),
+                "studies": [each.to_dict() for each in facts.treated_studies],
                 "source": facts.source,
                 "job": facts.public_job_toml or facts.job_toml,
                 "notes": self.notes,

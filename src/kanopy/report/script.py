@@ -35,6 +35,19 @@ def script(report: Report) -> str:
     )
 
 
+def script_of_job(job_toml: str, source: str) -> str:
+    """Python source that runs a job of treatments again; what is random is the same with the same key alone."""
+    return (
+        '"""Runs the job of a Kanopy release again. What is random in it needs the same key to be the '
+        'same."""\n\n'
+        "import os\n\nimport kanopy\n\n"
+        f"JOB = {_block(job_toml)}\n"
+        'KEY = os.environ.get("KANOPY_KEY", "").encode() or None\n\n'
+        f"result = kanopy.anonymize({source!r}, kanopy.Job.from_toml(JOB), key=KEY)\n"
+        "print(result)\n"
+    )
+
+
 def _given_hierarchies(report: Report) -> str:
     """The hierarchies that the job file cannot name, as Python source."""
     try:

@@ -87,13 +87,19 @@ def _columns(job: Any, original: pl.DataFrame, published: pl.DataFrame) -> None:
     there = set(published.columns)
     for name in original.columns:
         role = job.roles.get(name)
-        hashed = name in job.pseudonymize
+        hashed = name in job.pseudonymize or name in _treated(job)
         if name in there and not hashed and (role in AT_HOME or (role is None and job.rest != "publish")):
             raise _failed(f"{name!r} must not leave, and would be published")
         if name not in there and (hashed or (role is not None and role not in AT_HOME)):
             raise _failed(f"{name!r} is missing from the release")
     if published.columns != [name for name in original.columns if name in there]:
         raise _failed("The release has other columns than the table, or has them in another order")
+
+
+def _treated(job: Any) -> set[str]:
+    """The columns that a treatment changes: `kanopy.verify.treatments` looks at them."""
+    plain = {column: each.to_dict() for column, each in (getattr(job, "protect", None) or {}).items()}
+    return {name for column, each in plain.items() for name in (column, *each.get("together", ()))}
 
 
 def _rows(
@@ -157,7 +163,7 @@ def _untouched(job: Any, before: pl.DataFrame, published: pl.DataFrame, gone: Ma
     """Columns that no one generalizes leave as they are; only suppressed rows may lack a value."""
     for name in published.columns:
         role = job.roles.get(name)
-        if role in GENERALIZED or name in job.pseudonymize:
+        if role in GENERALIZED or name in job.pseudonymize or name in _treated(job):
             continue
         was, now = before[name].rename(""), published[name].rename("")
         texts = (pl.Categorical, pl.Enum)

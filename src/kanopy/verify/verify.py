@@ -245,6 +245,9 @@ def class_table(frame: pl.DataFrame, quasi: Sequence[str]) -> tuple[pl.DataFrame
 
 def _grouped(frame: pl.DataFrame, quasi: Sequence[str], rows_of: Longs | None = None) -> tuple[pl.DataFrame, int]:
     """One line per different combination of labels but the one of only `*`, and how many rows have that one."""
+    if not quasi:  # nothing is generalized: all rows are one class
+        height = frame.height if rows_of is None else int(rows_of.sum())
+        return pl.DataFrame({"\0rows": [height]}), 0
     # Numbered, so that no column of the table can have the name of one made here.
     keys = [f"\0{place}" for place in range(len(quasi))]
     # By column and not by name: a name such as `*` or `^a.*$` would mean many columns.

@@ -45,7 +45,8 @@ def published_link(frame: pl.DataFrame, job: Job, roles: Mapping[str, str] | Non
     """
     if not job.unit or any(name not in frame.columns for name in job.unit):
         return None
-    hashed = [name for name in job.pseudonymize if name in frame.columns]
+    # A treated column of the unit tells rows of one person as a pseudonym does, whatever the treatment.
+    hashed = [name for name in dict.fromkeys((*job.pseudonymize, *job.protect)) if name in frame.columns]
     if whole := [name for name in job.unit if name in hashed]:
         pseudonyms = "a pseudonym" if len(whole) == 1 else "pseudonyms"
         return PublishedLink(

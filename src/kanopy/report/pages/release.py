@@ -11,6 +11,7 @@ from kanopy._arrays import MISSING_LABEL, SUPPRESSED_LABEL
 from kanopy.report.pages import release_sections as sections
 from kanopy.report.pages import risk_sections as risks
 from kanopy.report.pages import utility_sections as words_of
+from kanopy.report.pages.treated import treated_section
 from kanopy.report.shell import Chapter, Tile, bar, bullets, explained, part, section, shell, table
 from kanopy.report.words import Markup, esc, lines, listed, percent, plural, sentence, told, whole
 
@@ -56,6 +57,9 @@ def page(report: Report, *, values: bool = False) -> str:
             ("identifying", risks.columns(before)),
         ])),
         ("utility", "Usefulness", Chapter("What the release is still good for", useful)),
+        ("treated", "Treated columns", Chapter("", [
+            ("treatments", treated_section(report.facts.treatments, report.facts.treated_studies)),
+        ])),
         ("made", "How it was made", Chapter("How it was made", [
             ("hierarchies", sections.hierarchies(report, values)),
             ("search", sections.search(report, values)),

@@ -1,0 +1,140 @@
+"""What a job says of columns that are treated: how it is given, and what contradicts it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Annotated, Any
+
+from kanopy._errors import some
+from kanopy._kinds import Kind, MapOf, collected
+from kanopy._table.roles import Role
+
+if TYPE_CHECKING:
+    from kanopy.treatments.base import Treatment
+
+
+class TreatmentGiven(Kind):
+    """A treatment in any of its forms."""
+
+    words = "a treatment such as { method = 'round', base = 100 }"
+
+    def take(self, value: Any, label: str, mistakes: list[str]) -> Any:
+        from kanopy.treatments.registry import make_treatment
+
+        found = value
+        with collected(mistakes):
+            found = make_treatment(value)
+        return found
+
+
+Protect = Annotated[
+    Mapping[str, Any],
+    MapOf(TreatmentGiven(), "{'income': {'method': 'round', 'base': 100}}"),
+    "per column how it is treated",
+]
+
+
+def settle_protection(job: Any) -> Iterator[str]:
+    """What is wrong with the treatments of a job.
+
+    Treated columns without a role get one: identifier where the treatment makes pseudonyms, else sensitive.
+    """
+    treated: Mapping[str, Treatment] = job.protect
+    if not treated:
+        return
+    from dataclasses import replace
+
+    written: dict[str, str] = {}
+    for column, treatment in treated.items():
+        for name in treatment.writes(column):
+            if name in written:
+                yield (
+                    f"The column {name!r} is treated twice: with {written[name]!r} and with {column!r}. Name it in "
+                    "one of them."
+                )
+            written.setdefault(name, column)
+    for name, column in written.items():
+        treatment = treated[column]
+        role = job.roles.get(name)
+        if role is None:
+            field = "identifiers" if treatment.for_identifiers else "sensitive"
+            object.__setattr__(job, field, (*getattr(job, field), name))
+        elif role == Role.QUASI_IDENTIFIER:
+            yield (
+                f"The column {name!r} is a quasi-identifier, which is generalized, and treated by {treatment.name!r}. "
+                "Choose one "
+                "of them: give it the role sensitive, or leave the treatment out."
+            )
+        elif role in (Role.IDENTIFIER, Role.UNIT) and not treatment.for_identifiers:
+            yield (
+                f"The column {name!r} is {'an identifier' if role == Role.IDENTIFIER else 'the unit'}, and what "
+                f"{treatment.name!r} "
+                "makes of it would still identify. Use a pseudonym (hash, tokens, encrypt, format-preserving, mask), "
+                "or leave "
+                "the treatment out."
+            )
+        elif role == Role.UNDECIDED:
+            yield (
+                f"The column {name!r} is undecided, so it is not published and its treatment has no effect. Decide "
+                "its role."
+            )
+        if name in job.pseudonymize:
+            yield f"The column {name!r} is pseudonymized and treated by {treatment.name!r}. Choose one of them."
+        guards = [model.name for model in job.models if name in model.sensitive]
+        if guards:
+            yield (
+                f"The column {name!r} is treated, and the model {guards[0]!r} looks at its original values. Leave the "
+                "treatment "
+                "or the model out."
+            )
+        if name in (job.sampling_weight, job.household):
+            yield (
+                f"The column {name!r} is a weight or a household of the job, which must not change. Leave its "
+                "treatment out."
+            )
+    for column, treatment in treated.items():
+        leader = str(getattr(treatment, "column", None))
+        if treatment.name == "follow" and leader in treated and treated[leader].name == "follow":
+            yield f"{column!r} follows {leader!r}, which follows another column itself. Let both follow that one."
+        if column in treatment.reads(column) or (set(treatment.reads(column)) & set(treatment.writes(column))):
+            yield f"The treatment {treatment.name!r} of {column!r} refers to the column itself. Name another column."
+        if treatment.name == "follow" and leader not in written and job.roles.get(leader) in (
+            None, Role.IDENTIFIER, Role.UNIT, Role.UNDECIDED,
+        ):  # fmt: skip
+            yield (
+                f"{column!r} follows {leader!r}, which is not published. Give that column a role, or leave the "
+                "treatment out."
+            )
+        if treatment.name == "shift-dates" and not treatment.reads(column):
+            if not job.unit:
+                yield (
+                    f"shift-dates of {column!r} does not say whose dates they are. Name the column of the person: "
+                    "unit = 'patient', or give the job a unit."
+                )
+            else:
+                kept: Any = replace(treatment, unit=tuple(job.unit))  # type: ignore[call-arg]
+                job.protect[column] = kept
+    if job.masks:
+        yield "Maskings of free text take no treatments: treat the columns in a job of their own, on the masked table."
+    if job.separators:
+        yield (
+            f"A table whose lists are taken apart ({some(job.separators)}) takes no treatments. Treat it in a job of "
+            "its own."
+        )
+
+
+def changed_columns(job: Any) -> dict[str, Any]:
+    """Every column that a treatment of the job changes, with the treatment."""
+    protect = getattr(job, "protect", None) or {}
+    return {name: treatment for column, treatment in protect.items() for name in treatment.writes(column)}
+
+
+def renamed_identifiers(job: Any) -> list[str]:
+    """The columns that do not leave as they are, in whose place something else is published.
+
+    >>> from kanopy._job.job import Job
+    >>> renamed_identifiers(Job(quasi="age", pseudonymize="id", protect={"account": "mask"}))
+    ['id', 'account']
+    """
+    treated = [name for name, treatment in changed_columns(job).items() if treatment.for_identifiers]
+    return list(dict.fromkeys((*job.pseudonymize, *treated)))

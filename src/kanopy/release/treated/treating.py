@@ -1,0 +1,226 @@
+"""Treated columns of a release: treated between applying a solution and verifying it, and verified with the rest."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from kanopy._errors import JobError, near_miss, some
+from kanopy._job.protection import changed_columns
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from kanopy._arrays import Mask
+    from kanopy._core.classes import Domain
+    from kanopy.release.prepare import Prepared
+    from kanopy.search.solution import Solution
+    from kanopy.treatments.base import Secrets, Treatment
+
+
+@dataclass(frozen=True, eq=False)
+class Treated:
+    """What was done to the treated columns of a release: their rows before, notes, and secret files to be written."""
+
+    original: pl.DataFrame
+    protect: Mapping[str, Treatment]
+    notes: tuple[str, ...] = ()
+    files: Mapping[str, str] = field(default_factory=dict)
+    """The secret tables of tokens by where they are written: whoever has one turns pseudonyms back."""
+    checks: tuple[str, ...] = ()
+    """What the independent check found to hold, per treatment."""
+    pieces: bool = False
+    """Whether rows were treated and verified while they passed by: none of them is here."""
+
+    def to_dict(self) -> list[dict[str, Any]]:
+        """Per treatment what it does, promises and does not; no key, no seed, no value."""
+        return [
+            {"column": column, "method": each.name, "columns": list(each.writes(column)), "does": each.summary,
+             "guarantees": each.guarantees, "lacks": each.lacks, "verified": check.partition(": ")[2]}
+            for (column, each), check in zip(self.protect.items(), self.checks, strict=True)
+        ]  # fmt: skip
+
+
+def treat(
+    prepared: Prepared, job: Any, published: pl.DataFrame, kept: Mask | None, key: bytes | None
+) -> tuple[pl.DataFrame, Treated | None]:
+    """The release with its treated columns, in the order of the table, and what was done."""
+    import polars as pl
+
+    protect = getattr(job, "protect", None)
+    if not protect:
+        return published, None
+    from kanopy.treatments.apply import treat_frame
+    from kanopy.treatments.base import Secrets
+
+    rows = prepared.frame if kept is None else prepared.frame.filter(pl.Series(kept))
+    require_columns(protect, rows.columns)
+    # What is withheld of suppressed rows is no value to be treated: it must not come back, nor be part of a group.
+    changed = [name for name in changed_columns(job) if name in published.columns]
+    rows = rows.with_columns(
+        rows[name].set(published[name].is_null() & rows[name].is_not_null(), None) for name in changed
+        if rows[name].dtype == published[name].dtype
+    )  # fmt: skip
+    units = prepared.units.of_row if prepared.units is not None else None
+    if units is not None and kept is not None:
+        units = units[kept]
+    secrets, notes, files = Secrets(key), list[str](), dict[str, str]()
+    made: dict[str, pl.Series] = {}
+    done: dict[str, Treatment] = {}
+    for column, treatment in sorted(protect.items(), key=lambda each: each[1].name == "follow"):
+        absent = [name for name in treatment.writes(column) if name not in published.columns]
+        if absent and not treatment.for_identifiers:
+            notes.append(
+                f"{some(absent)} of the treatment {treatment.name!r} is not published: it was withheld before."
+            )
+            continue
+        facts: dict[str, Any] = {"files": files}
+        if treatment.name == "follow":
+            leader = treatment.reads(column)[0]
+            facts["published"] = made.get(leader, published[leader] if leader in published.columns else None)
+            if facts["published"] is None:
+                raise JobError(
+                    f"{column!r} follows {leader!r}, which is withheld. Leave its treatment out, or publish that "
+                    "column."
+                )
+        own = None if units is None else np.asarray(units, np.int64)
+        made |= treat_frame(rows, column, treatment, secrets, facts=facts, units=own, say=notes.append)
+        done[column] = treatment
+    order = [name for name in prepared.frame.columns if name in published.columns or name in made]
+    published = published.with_columns([series.alias(name) for name, series in made.items()])[order]
+    return published, Treated(rows, done, tuple(notes), files)
+
+
+def verify_treated(treated: Treated | None, job: Any, published: pl.DataFrame) -> tuple[str, ...]:
+    """What the independent check of the treated columns found to hold; raises where something does not."""
+    from kanopy._errors import VerificationFailed
+    from kanopy.verify.treatments import TreatedColumns, verify_treatment
+
+    if treated is None or treated.pieces:
+        return () if treated is None else treated.checks
+    found = []
+    for column, treatment in treated.protect.items():
+        unit = tuple(job.unit) if getattr(job, "unit", ()) else ()
+        seen = TreatedColumns(column, treatment.to_dict(), treated.original, published, unit, published)
+        found.append(verify_treatment(seen))
+        wrong = treatment.check(treated.original, published)
+        if wrong is not None:
+            raise VerificationFailed(f"The treated column {column!r} is not what {treatment.name!r} allows: {wrong}.")
+    return tuple(found)
+
+
+NOTHING_GENERALIZED = "treatments only"
+"""What stands for the algorithm of a job that generalizes nothing."""
+
+
+def nothing_generalized(domain: Domain) -> Solution:
+    """The solution of a job of treatments only: all rows are one class, of which nothing is promised."""
+    from kanopy._core.classes import recoding_from_nodes
+    from kanopy.search.solution import Solution
+
+    recoding = recoding_from_nodes(domain, np.zeros(domain.rows, np.int32), np.zeros((1, 0), np.int32))
+    return Solution(NOTHING_GENERALIZED, recoding, 0.0)
+
+
+def require_columns(protect: Mapping[str, Treatment], columns: list[str]) -> None:
+    """Refuse treatments of columns, or by columns, that the table does not have."""
+    for column, treatment in protect.items():
+        for name in (*treatment.writes(column), *treatment.reads(column)):
+            if name not in columns:
+                raise JobError(
+                    f"The treatment {treatment.name!r} of {column!r} names the column {name!r}, which the table does "
+                    "not have. "
+                    f"{near_miss(name, columns)}"
+                )
+
+
+def works_in_pieces(treatment: Treatment) -> bool:
+    """Whether a treatment gives each row its values from the row and a key alone, so that pieces of a table are treated
+    as the whole is. What needs a count of the whole table or random numbers per row is done in memory."""
+    from kanopy.treatments.base import SEED
+
+    random = treatment.secret == SEED and treatment.to_dict().get("kind") is not None
+    seeded = treatment.secret == SEED and treatment.name != "round"
+    return treatment.piecewise and not random and not seeded and not treatment.measures("x")
+
+
+def require_piecewise(job: Any, engine: str) -> None:
+    """Refuse treatments that an engine cannot run because it never has all rows at once."""
+    protect = getattr(job, "protect", None) or {}
+    whole = [column for column, each in protect.items() if not works_in_pieces(each)]
+    if whole:
+        methods = dict.fromkeys(protect[column].name for column in whole)
+        raise JobError(
+            f"The engine {engine!r} treats rows piece by piece, and {some(methods)} of {some(whole)} looks at all "
+            "rows at "
+            "once or draws random numbers. Use the engine 'memory', or a treatment that works piece by piece (`kanopy "
+            "treatments`)."
+        )
+    if protect and not job.quasi:
+        raise JobError(
+            f"A job of treatments only runs in memory, not on the engine {engine!r}. Use the engine 'memory'."
+        )
+
+
+def require_in_memory(job: Any, engine: str) -> None:
+    """Refuse treatments on an engine whose rows do not pass by."""
+    if getattr(job, "protect", None):
+        raise JobError(
+            f"The engine {engine!r} does not treat columns ({some(job.protect)}): its rows stay where they are. Use "
+            "the engine "
+            "'memory', or 'stream' for files."
+        )
+
+
+def columns_alongside(job: Any) -> list[str]:
+    """The columns that treatments look at."""
+    return [name for column, each in job.protect.items() for name in each.reads(column)]
+
+
+def treat_piece(records: pl.DataFrame, job: Any, secrets: Secrets) -> pl.DataFrame:
+    """A piece of a table with its treated columns, each verified on the piece by independent code.
+
+    A treated column whose treatment misses a column that it looks at becomes missing: nothing untreated passes.
+    """
+    import polars as pl
+
+    from kanopy.treatments.apply import treat_frame
+    from kanopy.verify.treatments import TreatedColumns, verify_treatment
+
+    made: dict[str, pl.Series] = {}
+    for column, treatment in job.protect.items():
+        if column not in records.columns:
+            continue
+        if not set(treatment.reads(column)) <= set(records.columns):
+            made[column] = pl.Series(column, [None] * records.height, records[column].dtype)
+            continue
+        own = treat_frame(records, column, treatment, secrets, facts={"pieces": True})
+        unit = tuple(name for name in job.unit if name in records.columns)
+        verify_treatment(TreatedColumns(column, treatment.to_dict(), records, records.with_columns(own.values()), unit))
+        made |= own
+    return records.with_columns(made.values())
+
+
+def treated_in_pieces(job: Any) -> Treated | None:
+    """What is said of a release whose rows were treated while they passed by."""
+    import polars as pl
+
+    protect = getattr(job, "protect", None)
+    if not protect:
+        return None
+    checks = tuple(f"{column}: every piece of the table was checked while it was written" for column in protect)
+    return Treated(pl.DataFrame(), protect, checks=checks, pieces=True)
+
+
+def check_key_first(job: Any, key: bytes | None) -> None:
+    """Refuse a weak or absent key before any work, where a treatment needs one."""
+    from kanopy.treatments.base import KEY
+    from kanopy.treatments.keys import check_strength
+
+    if (key is not None and getattr(job, "protect", None)) or any(
+        each.secret == KEY for each in getattr(job, "protect", {}).values()
+    ):
+        check_strength(key)

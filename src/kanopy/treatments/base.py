@@ -1,0 +1,222 @@
+"""What all treatments share: the shape of a treatment, what it is given, and how columns become numbers and back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+import polars as pl
+
+from kanopy._arrays import Floats, Longs, Mask
+from kanopy._errors import JobError, some
+from kanopy._parameters import Declared, parameters_of, plain
+from kanopy.treatments.random_numbers import derived, fresh_seed
+
+NO_SECRET, SEED, KEY = "none", "seed", "key"
+"""What a treatment must know and nobody else: nothing, random numbers, or a key that makes it repeatable."""
+NUMBERS, DATES, ANY = "numbers", "dates", "any"
+
+
+@dataclass(frozen=True, eq=False)
+class Secrets:
+    """The key of a run, if one was given. Random numbers come from it, or from the operating system.
+
+    With a key, the same table and job give the same release. It is never written anywhere, nor what comes from it.
+    """
+
+    key: bytes | None = field(default=None, repr=False)
+    _seed: bytes = field(default_factory=fresh_seed, repr=False)
+
+    def seed(self, *purpose: str) -> bytes:
+        """The secret seed of one purpose."""
+        return derived(self.key or self._seed, "seed", *purpose)
+
+    def key_for(self, *purpose: str) -> bytes:
+        """The key of one purpose; an error if no key was given, or one that can be guessed."""
+        from kanopy.treatments.keys import check_strength
+
+        return derived(check_strength(self.key), "key", *purpose)
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """What a treatment is given: rows, what is known of the whole table, and secrets.
+
+    `rows` are all rows of the table, or a piece of it that begins at row `first`. `facts` are what the treatment's
+    `measures` gave on the whole table. `units` say whose row each is, where the job has a unit.
+    """
+
+    rows: pl.DataFrame
+    secrets: Secrets
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    first: int = 0
+    units: Longs | None = None
+    say: Callable[[str], None] = lambda note: None
+
+    @cached_property
+    def order(self) -> Longs:
+        """The rows in an order that depends on what they hold, not on where they stand."""
+        names = [name for name, dtype in self.rows.schema.items() if not dtype.is_nested() and dtype != pl.Object]
+        if not names:
+            return np.arange(self.rows.height)
+        keys = [pl.col(name).cast(pl.String) if isinstance(self.rows[name].dtype, (pl.Categorical, pl.Enum))
+                else pl.col(name) for name in names]  # fmt: skip
+        found = self.rows.select(pl.arg_sort_by(keys, maintain_order=True).alias("at"))
+        return found["at"].to_numpy().astype(np.int64)
+
+
+@dataclass(frozen=True)
+class Treatment(Declared):
+    """A way to protect the values of a column that is no quasi-identifier; its fields are its parameters."""
+
+    family: ClassVar[str] = "treatment"
+    to_write: ClassVar[tuple[str, ...]] = ("name", "summary", "guarantees", "lacks", "treat")
+    name: ClassVar[str] = ""
+    summary: ClassVar[str] = ""
+    """What it does, in one sentence for lists."""
+    guarantees: ClassVar[str] = ""
+    """What holds of every release with it."""
+    lacks: ClassVar[str] = ""
+    """What it does not promise, though one might think so."""
+    source: ClassVar[str] = ""
+    takes: ClassVar[str] = ANY
+    secret: ClassVar[str] = NO_SECRET
+    piecewise: ClassVar[bool] = False
+    """Whether pieces of a table can be treated one by one."""
+    for_identifiers: ClassVar[bool] = False
+    """Whether what it publishes may take the place of an identifier."""
+    reversible: ClassVar[bool] = False
+
+    def writes(self, column: str) -> tuple[str, ...]:
+        """The columns that it changes."""
+        return (column,)
+
+    def reads(self, column: str) -> tuple[str, ...]:
+        """The columns that it looks at besides."""
+        return ()
+
+    def measures(self, column: str) -> dict[str, pl.Expr]:
+        """What it must know of the whole table before it treats a piece: expressions that give one value each."""
+        return {}
+
+    def treat(self, column: str, table: Table) -> dict[str, pl.Series]:
+        """The treated values of the columns that it writes, row by row."""
+        raise NotImplementedError
+
+    def check(self, original: pl.DataFrame, published: pl.DataFrame) -> str | None:
+        """What is wrong with a release, where the class is not one of Kanopy's own; `None` if nothing is."""
+        return None
+
+    def to_dict(self) -> dict[str, Any]:
+        """The treatment as a job file holds it."""
+        declared = parameters_of(type(self))
+        given = {name: getattr(self, name) for name, each in declared.items() if getattr(self, name) != each.default}
+        return {"method": self.name, **{name: plain(value) for name, value in given.items()}}
+
+
+# ---- columns as numbers -------------------------------------------------------------------------------------
+
+
+def numbers_of(column: pl.Series, method: str, *, what: str = "") -> Floats:
+    """The values of a column as numbers, missing ones as NaN; texts that are no numbers are an error.
+
+    >>> numbers_of(pl.Series("pay", ["1.5", None, "2"]), "noise").tolist()
+    [1.5, nan, 2.0]
+    """
+    dtype = column.dtype
+    if dtype.is_temporal() or dtype == pl.Boolean or dtype.is_nested():
+        raise JobError(
+            f"{method} needs numbers; {column.name!r} holds {_kind(dtype)}. Choose another treatment for it "
+            "(`kanopy treatments`)."
+        )
+    if isinstance(dtype, (pl.Categorical, pl.Enum)):
+        column = column.cast(pl.String)
+    found = column.cast(pl.Float64, strict=False)
+    lost = column.filter(found.is_null() & column.is_not_null() & (column.cast(pl.String).str.strip_chars() != ""))
+    if len(lost):
+        raise JobError(
+            f"{method} needs numbers; {column.name!r} also holds {some(lost.unique().sort().to_list())}. Name texts "
+            "that "
+            "mean missing as missing tokens, or the decimal sign of the column."
+        )
+    values = found.fill_null(np.nan).to_numpy().astype(np.float64)
+    if np.isinf(values).any():
+        raise JobError(
+            f"{column.name!r} holds infinite numbers ({int(np.isinf(values).sum()):,} rows). Remove them, or "
+            "name them as missing tokens."
+        )
+    return values
+
+
+def _kind(dtype: pl.DataType) -> str:
+    if dtype.is_temporal():
+        return "dates or times"
+    return "truth values" if dtype == pl.Boolean else "lists"
+
+
+def published_numbers(values: Floats, column: pl.Series, *, whole: bool = False) -> pl.Series:
+    """Numbers in place of a column: missing ones as nulls; whole where they are to be, in the column's own type then.
+
+    >>> published_numbers(np.array([1.0, np.nan]), pl.Series("n", [3, None]), whole=True).to_list()
+    [1, None]
+    """
+    made = pl.Series(column.name, values, pl.Float64, nan_to_null=True)
+    if not whole:
+        return made
+    rounded = made.round(0, mode="half_to_even")
+    target = column.dtype if column.dtype.is_integer() else pl.Int64
+    try:
+        return rounded.cast(target)
+    except pl.exceptions.InvalidOperationError:
+        return rounded.cast(pl.Int64)
+
+
+def whole_numbers(values: Floats) -> bool:
+    """Whether all numbers are whole."""
+    known = values[~np.isnan(values)]
+    return bool(len(known)) and bool((known == np.floor(known)).all()) and float(np.abs(known).max()) < 2.0**53
+
+
+def strata_of(rows: pl.DataFrame, within: Iterable[str]) -> tuple[Longs, list[str]]:
+    """The stratum of each row, numbered in the order of their values, and what each is called in messages.
+
+    >>> strata_of(pl.DataFrame({"r": ["b", "a", "b"]}), ["r"])
+    (array([1, 0, 1]), ["r = 'a'", "r = 'b'"])
+    """
+    names = list(within)
+    if not names:
+        return np.zeros(rows.height, np.int64), [""]
+    keys = rows.select([pl.col(name).cast(pl.String) for name in names])
+    found = keys.unique().sort(names, nulls_last=True).with_row_index("stratum")
+    numbered = keys.join(found, on=names, how="left", nulls_equal=True, maintain_order="left")["stratum"]
+    called = [", ".join(f"{name} = {value!r}" for name, value in row.items()) for row in found[names].to_dicts()]
+    return numbered.to_numpy().astype(np.int64), called
+
+
+def members_of(stratum: Longs, order: Longs) -> list[Longs]:
+    """The rows of each stratum, in a given order."""
+    sorted_rows = order[np.argsort(stratum[order], kind="stable")]
+    counts = np.bincount(stratum)
+    return np.split(sorted_rows, np.cumsum(counts)[:-1]) if len(counts) else []
+
+
+def missing(column: pl.Series) -> Mask:
+    """Which values are missing: null, NaN, the empty text."""
+    gone = column.is_null()
+    if column.dtype.is_float():
+        gone = gone | column.is_nan().fill_null(True)
+    if column.dtype == pl.String:
+        gone = gone | (column.str.len_bytes() == 0).fill_null(True)
+    return gone.to_numpy().astype(np.bool_)
+
+
+def settled(value: float) -> float:
+    """A sum or a mean to twelve digits: in another order of rows, it differs behind them.
+
+    >>> settled(0.1 + 0.2)
+    0.3
+    """
+    return float(f"{value:.12g}")

@@ -1,0 +1,120 @@
+"""Top and bottom coding: the largest and the smallest values become one value that enough people share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Annotated, ClassVar
+
+import numpy as np
+import polars as pl
+
+from kanopy._arrays import Floats, Mask
+from kanopy._errors import JobError
+from kanopy._kinds import Maybe, Number, OneOf, Share, Whole
+from kanopy.treatments.base import NUMBERS, Table, Treatment, numbers_of, published_numbers, settled, whole_numbers
+
+PUBLISHED = ("threshold", "mean", "median")
+
+
+@dataclass(frozen=True)
+class TopCode(Treatment):
+    """Top and bottom coding: values at or above `top`, and at or below `bottom`, are published as one value each.
+
+    The limits are values, or shares of the rows with the largest and smallest values (`top_share = "1%"`). A tail is
+    published as its threshold, mean or median. Fewer than `size` people in a tail are refused.
+
+    >>> from kanopy.treatments.apply import treat_values
+    >>> treat_values([1, 2, 3, 50, 60, 70], TopCode(top=50, size=3))
+    [1, 2, 3, 50, 50, 50]
+    """
+
+    top: Annotated[float | None, Maybe(Number()), "values from here on are coded"] = None
+    bottom: Annotated[float | None, Maybe(Number()), "values down from here are coded"] = None
+    top_share: Annotated[float | None, Maybe(Share(above=0, below=1, least=None, most=None)),
+                         "the share of rows with the largest values that is coded"] = None  # fmt: skip
+    bottom_share: Annotated[float | None, Maybe(Share(above=0, below=1, least=None, most=None)),
+                            "the share of rows with the smallest values that is coded"] = None  # fmt: skip
+    publish: Annotated[str, OneOf(*PUBLISHED), "what a tail is published as"] = "threshold"
+    size: Annotated[int, Whole(2), "people that must share a coded value"] = 3
+
+    name: ClassVar[str] = "top-code"
+    summary: ClassVar[str] = "publishes the largest (and smallest) values as one value that several people share"
+    guarantees: ClassVar[str] = (
+        "no value beyond the limits is published; a coded value stands for at least `size` people"
+    )
+    lacks: ClassVar[str] = "values between the limits are published as they are: neither k nor differential privacy"
+    source: ClassVar[str] = "Hundepool et al. 2012, Statistical Disclosure Control, section 3.2"
+    takes: ClassVar[str] = NUMBERS
+    piecewise: ClassVar[bool] = True
+
+    def contradictions(self) -> Iterable[str]:
+        """A side has one limit, and there is a side."""
+        if self.top is not None and self.top_share is not None:
+            yield "top-code has two limits at the top: give top or top_share."
+        if self.bottom is not None and self.bottom_share is not None:
+            yield "top-code has two limits at the bottom: give bottom or bottom_share."
+        if {self.top, self.top_share, self.bottom, self.bottom_share} == {None}:
+            yield "top-code has no limit: give top, top_share, bottom or bottom_share."
+        if self.top is not None and self.bottom is not None and self.bottom >= self.top:
+            yield f"top-code: bottom ({self.bottom:g}) must lie below top ({self.top:g})."
+        if (self.top_share or 0) + (self.bottom_share or 0) >= 1:
+            yield "top-code: top_share and bottom_share together must be less than the whole table."
+
+    def measures(self, column: str) -> dict[str, pl.Expr]:
+        """The limits, and how many values and which mean and median each tail has."""
+        values = pl.col(column).cast(pl.Float64, strict=False)
+        values = pl.when(values.is_finite()).then(values).drop_nulls()
+        found = {"known": values.len()}
+        for side, limit, share in (("top", self.top, self.top_share), ("bottom", self.bottom, self.bottom_share)):
+            if limit is None and share is None:
+                continue
+            if share is None:
+                at = pl.lit(float(limit if limit is not None else 0))
+            else:
+                # Of equal values all are coded: a tail never ends within them.
+                at = values.quantile(1 - share if side == "top" else share, "nearest")
+            tail = values.filter(values >= at) if side == "top" else values.filter(values <= at)
+            found |= {f"{side}_at": at.first(), f"{side}_rows": tail.len(), f"{side}_mean": tail.mean(),
+                      f"{side}_median": tail.median()}  # fmt: skip
+        return found
+
+    def treat(self, column: str, table: Table) -> dict[str, pl.Series]:
+        """Code the tails of a column."""
+        series = table.rows[column]
+        values = numbers_of(series, self.name)
+        coded = values.copy()
+        whole = whole_numbers(values)
+        for side in ("top", "bottom"):
+            at = table.facts.get(f"{side}_at")
+            if at is None:
+                continue
+            inside: Mask = values >= at if side == "top" else values <= at
+            rows = int(table.facts[f"{side}_rows"])
+            if not rows:
+                table.say(
+                    f"{column}: no value is at or {'above' if side == 'top' else 'below'} {at:g}; nothing was coded."
+                )
+                continue
+            people = rows if table.units is None else len(np.unique(table.units[inside]))
+            if people < self.size:
+                raise JobError(_too_few(column, side, at, people, self.size, values))
+            value = at if self.publish == "threshold" else settled(table.facts[f"{side}_{self.publish}"])
+            coded[inside] = value
+            whole = whole and float(value).is_integer()
+        keeps = whole and (series.dtype.is_integer() or series.dtype == pl.String)
+        return {column: published_numbers(coded, series, whole=keeps)}
+
+
+def _too_few(column: str, side: str, at: float, people: int, size: int, values: Floats) -> str:
+    known = np.sort(values[~np.isnan(values)])
+    hint = "Protect the column in another way."
+    if len(known) > size:
+        better = known[-size] if side == "top" else known[size - 1]
+        hint = f"Choose {side} = {better:g}, or another limit that more people reach."
+    beyond = "above" if side == "top" else "below"
+    return (
+        f"Only {people:,} {'person' if people == 1 else 'people'} of {column!r} would be coded at or {beyond} {at:g}, "
+        "and a "
+        f"coded value must stand for at least {size}. {hint}"
+    )

@@ -1,0 +1,270 @@
+"""Microaggregation: rows in groups of at least `size` whose values become one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Annotated, ClassVar
+
+import numpy as np
+import polars as pl
+
+from kanopy._arrays import Floats, Ints, Longs, Mask
+from kanopy._errors import JobError, some
+from kanopy._kinds import Flag, MapOf, Maybe, Names, Number, OneOf, Whole
+from kanopy._progress import SILENT, Progress
+from kanopy.treatments.base import (
+    NUMBERS,
+    Table,
+    Treatment,
+    members_of,
+    missing,
+    numbers_of,
+    published_numbers,
+    strata_of,
+)  # fmt: skip
+from kanopy.treatments.grouping.groups import improved_groups, mdav_groups, means, optimal_groups, renumbered
+
+MDAV, OPTIMAL = VARIANTS = ("mdav", "optimal")
+MEAN, MEDIAN, MODE = PUBLISHED = ("mean", "median", "mode")
+REFUSE, SUPPRESS = TOO_SMALL = ("refuse", "suppress")
+STANDARDISED, RAW = SCALES = ("standardised", "raw")
+MOST_INDICATORS = 64
+
+
+@dataclass(frozen=True)
+class Microaggregate(Treatment):
+    """Microaggregation: rows form groups of at least `size`, and each group publishes its mean (or median, or mode).
+
+    The groups have a small squared error over the column and those `together` with it. Without a `variant`, one column
+    is grouped at its optimum (Hansen and Mukherjee 2003), and several by a local search that starts from MDAV; `mdav`
+    is the classic method (Domingo-Ferrer and Mateo-Sanz 2002). Columns of categories are compared by Gower's
+    distance and publish their most frequent value. `within` names columns whose strata are grouped apart.
+
+    >>> from kanopy.treatments.apply import treat_values
+    >>> treat_values([1, 2, 3, 10, 11, 12], Microaggregate(size=3))
+    [2.0, 2.0, 2.0, 11.0, 11.0, 11.0]
+    """
+
+    size: Annotated[int, Whole(2), "rows (people, where the job has a unit) that share each value"] = 3
+    together: Annotated[tuple[str, ...], Names(), "columns that are grouped with it"] = ()
+    within: Annotated[tuple[str, ...], Names(), "columns whose strata are grouped apart"] = ()
+    publish: Annotated[str, OneOf(*PUBLISHED), "what a group publishes"] = MEAN
+    variant: Annotated[str | None, Maybe(OneOf(*VARIANTS)), "mdav: the classic method; optimal: one column"] = None
+    scale: Annotated[str, OneOf(*SCALES), "columns are compared by their spread, or as they are"] = STANDARDISED
+    weights: Annotated[
+        Mapping[str, float], MapOf(Number(above=0), "{'income': 2}"), "per column how much it counts"
+    ] = field(default_factory=dict)
+    too_small: Annotated[
+        str, OneOf(*TOO_SMALL), "rows of a stratum, or of a pattern of missing values, that are too few"
+    ] = REFUSE
+    whole: Annotated[bool, Flag(), "publish whole numbers; sums then change a little"] = False
+    effort: Annotated[float, Number(above=0, most=1000), "multiplies the work of the local search"] = 1.0
+
+    name: ClassVar[str] = "microaggregate"
+    summary: ClassVar[str] = "forms groups of similar rows and publishes the mean of each"
+    guarantees: ClassVar[str] = (
+        "at least `size` rows of a stratum share every published combination of the columns; sums and means are kept"
+    )
+    lacks: ClassVar[str] = "k holds for these columns alone, not beside others; values of a group may be nearly equal"
+    source: ClassVar[str] = "Domingo-Ferrer and Mateo-Sanz 2002; Hansen and Mukherjee 2003"
+    takes: ClassVar[str] = NUMBERS
+
+    def contradictions(self) -> Iterable[str]:
+        """The optimum is known for one column; weights are about its own columns."""
+        if self.variant == OPTIMAL and self.together:
+            yield "variant = 'optimal' groups one column. Leave out together, or the variant."
+        if self.effort != 1.0 and (self.variant is not None or not self.together):
+            yield "effort has no effect without several columns and the local search. Leave it out."
+
+    def writes(self, column: str) -> tuple[str, ...]:
+        """The column and those grouped with it."""
+        return (column, *self.together)
+
+    def reads(self, column: str) -> tuple[str, ...]:
+        """The strata."""
+        return self.within
+
+    def treat(self, column: str, table: Table) -> dict[str, pl.Series]:
+        """Group the rows and publish one value per group."""
+        names = self.writes(column)
+        if strangers := [name for name in self.weights if name not in names]:
+            raise JobError(
+                f"weights of the microaggregation of {column!r} names {some(strangers)}, which is not grouped."
+            )
+        values, labels = _as_numbers(table.rows, names, self.name)
+        nominal = np.array([label is not None for label in labels])
+        if nominal.any() and self.publish == MEDIAN:
+            raise JobError(
+                f"Categories have no median: microaggregate {column!r} with publish = 'mode' or 'mean', or leave "
+                f"out {some([n for n, own in zip(names, nominal, strict=True) if own])}."
+            )
+        group = self.groups(names, values, nominal, table)
+        made = {}
+        for j, name in enumerate(names):
+            own = np.full(len(values), np.nan)
+            own[table.order] = _published(
+                values[table.order, j], group[table.order], MODE if nominal[j] else self.publish
+            )
+            series, known = table.rows[name], labels[j]
+            if known is None:
+                made[name] = published_numbers(own, series, whole=self.whole)
+            else:
+                codes = pl.Series(np.where(np.isnan(own), 0, own).astype(np.int64))
+                made[name] = known.gather(codes).set(pl.Series(np.isnan(own)), None).rename(name)
+        return made
+
+    def groups(
+        self, names: tuple[str, ...], values: Floats, nominal: Mask, table: Table, progress: Progress = SILENT
+    ) -> Ints:
+        """The group of each row; -1 where all its values are missing or suppressed."""
+        known = ~np.isnan(values)
+        # In the canonical order, so that sums are rounded alike whatever the order of rows.
+        x = np.empty_like(values)
+        x[table.order] = _scaled(values[table.order], nominal, names, self)
+        stratum, called = strata_of(table.rows, self.within)
+        # Rows that lack other columns cannot be compared: each pattern of missing values is grouped apart.
+        patterns, pattern = np.unique(known, axis=0, return_inverse=True)
+        cell = stratum * len(patterns) + pattern.reshape(-1)
+        group = np.full(len(values), -1, np.int32)
+        groups, few, suppressed = 0, list[str](), 0
+        order = table.order
+        _, cell = np.unique(cell, return_inverse=True)
+        for rows in members_of(cell.reshape(-1), order):
+            present = known[rows[0]]
+            if not present.any():
+                continue
+            people = len(rows) if table.units is None else len(np.unique(table.units[rows]))
+            if people < self.size:
+                where = called[stratum[rows[0]]]
+                gone = [name for name, there in zip(names, present, strict=True) if not there]
+                few.append(
+                    " and ".join(part for part in (where, f"without {some(gone)}" if gone else "") if part)
+                    or "the table"
+                )
+                suppressed += len(rows)
+                continue
+            own = self._grouped(x[rows][:, present], nominal[present], progress)
+            if table.units is not None:
+                own = _until_enough(x[rows][:, present], own, table.units[rows], self.size)
+            group[rows] = own + groups
+            groups += int(own.max()) + 1
+        if few and self.too_small == REFUSE:
+            shown = ", ".join(few[:5]) + (f" and {len(few) - 5} more" if len(few) > 5 else "")
+            raise JobError(
+                f"microaggregate of {some(names)}: fewer than {self.size} rows in {shown}. Choose a smaller size, "
+                "join the "
+                "strata, fill in missing values, or give too_small = 'suppress' to publish nothing of them."
+            )
+        if few:
+            table.say(
+                f"{names[0]}: the values of {suppressed:,} rows are suppressed, whose stratum or pattern of missing "
+                f"values has fewer than {self.size} rows."
+            )
+        return group
+
+    def _grouped(self, x: Floats, nominal: Mask, progress: Progress) -> Ints:
+        if self.variant == OPTIMAL or (self.variant is None and x.shape[1] == 1 and not nominal.any()):
+            return renumbered(optimal_groups(x[:, 0], self.size))
+        if not nominal.any():
+            if self.variant == MDAV:
+                return mdav_groups(x, self.size, progress=progress)
+            return improved_groups(x, self.size, effort=self.effort, progress=progress)
+        indicators = None if self.variant == MDAV else _indicators(x, nominal)
+        if indicators is None:
+            return mdav_groups(x, self.size, nominal, squared=False, progress=progress)
+        return improved_groups(indicators, self.size, effort=self.effort, progress=progress)
+
+
+def _as_numbers(rows: pl.DataFrame, names: tuple[str, ...], method: str) -> tuple[Floats, list[pl.Series | None]]:
+    """Columns as numbers, and per column of categories its values, whose codes the numbers are."""
+    found, labels = [], list[pl.Series | None]()
+    for name in names:
+        series = rows[name]
+        text = series.cast(pl.String) if isinstance(series.dtype, (pl.Categorical, pl.Enum)) else series
+        gone = missing(text)
+        if (
+            text.dtype == pl.String and text.filter(~pl.Series(gone)).cast(pl.Float64, strict=False).is_null().any()
+        ) or (series.dtype == pl.Boolean):
+            distinct = text.filter(~pl.Series(gone)).unique().sort()
+            codes = np.full(len(series), np.nan)
+            codes[~gone] = distinct.search_sorted(text.filter(~pl.Series(gone))).to_numpy()
+            found.append(codes)
+            labels.append(distinct)
+        else:
+            found.append(numbers_of(series, method))
+            labels.append(None)
+        own = found[-1][~np.isnan(found[-1])]
+        if not len(own) or (own == own[0]).all():
+            what = "has no values" if not len(own) else "is constant"
+            raise JobError(f"{method}: {name!r} {what}, so grouping by it has no effect. Leave it out, or suppress it.")
+    return np.column_stack(found), labels
+
+
+def _scaled(values: Floats, nominal: Mask, names: tuple[str, ...], asked: Microaggregate) -> Floats:
+    """Columns in units of their standard deviation, or range beside categories (Gower 1971); then weighted."""
+    x = values.copy()
+    numbers = ~nominal
+    if asked.scale == STANDARDISED or nominal.any():
+        x[:, numbers] -= np.nanmean(x[:, numbers], axis=0)
+        if nominal.any():
+            spread = np.nanmax(x, axis=0) - np.nanmin(x, axis=0)
+        else:
+            spread = np.array([np.nanstd(x[:, j], ddof=1) for j in range(x.shape[1])])
+        x[:, numbers] /= np.where(spread > 0, spread, 1.0)[numbers]
+    for j, name in enumerate(names):
+        if not nominal[j]:
+            x[:, j] *= np.sqrt(asked.weights.get(name, 1.0))
+    return x
+
+
+def _indicators(x: Floats, nominal: Mask) -> Floats | None:
+    """A column per category, so that rows of different ones are at squared distance 1; `None` if there are too many."""
+    made = [x[:, [j]] for j in np.flatnonzero(~nominal)]
+    for j in np.flatnonzero(nominal):
+        categories = np.unique(x[:, j])
+        made.append((x[:, [j]] == categories[None, :]) * np.sqrt(0.5))
+    found = np.column_stack(made)
+    return found if found.shape[1] <= MOST_INDICATORS else None
+
+
+def _published(values: Floats, group: Ints, publish: str) -> Floats:
+    """What each row publishes; missing values and rows without a group are missing."""
+    made = np.full(len(values), np.nan)
+    rows = np.flatnonzero((group >= 0) & ~np.isnan(values))
+    if not len(rows):
+        return made
+    own: Ints = np.unique(group[rows], return_inverse=True)[1].reshape(-1).astype(np.int32)
+    if publish == MEAN:
+        made[rows] = means(values[rows, None], own)[own, 0]
+        return made
+    order = np.lexsort((values[rows], own))
+    begins = np.flatnonzero(np.diff(own[order], prepend=-1))
+    ends = np.append(begins[1:], len(order))
+    ranked = values[rows][order]
+    if publish == MEDIAN:
+        middle = (ranked[(begins + ends - 1) // 2] + ranked[(begins + ends) // 2]) / 2.0
+    else:
+        middle = np.array([_most_frequent(ranked[b:e]) for b, e in zip(begins, ends, strict=True)])
+    made[rows] = middle[own]
+    return made
+
+
+def _most_frequent(ranked: Floats) -> float:
+    found, counts = np.unique(ranked, return_counts=True)
+    return float(found[np.argmax(counts)])
+
+
+def _until_enough(x: Floats, group: Ints, units: Longs, size: int) -> Ints:
+    """Join groups with the nearest one until each holds rows of at least `size` people."""
+    while True:
+        pairs = np.unique(np.column_stack([group, units]), axis=0)
+        people = np.bincount(pairs[:, 0], minlength=int(group.max()) + 1)
+        short = np.flatnonzero(people < size)
+        if not len(short) or len(people) == 1:
+            return renumbered(group)
+        centre = means(x, group)
+        first = short[np.argmin(people[short])]
+        gap = ((centre - centre[first]) ** 2).sum(axis=1)
+        gap[first] = np.inf
+        group = renumbered(np.where(group == first, int(np.argmin(gap)), group))

@@ -1,0 +1,275 @@
+"""Treatments as part of a job: released, verified, written down, refused."""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import polars as pl
+import pytest
+
+import kanopy
+from kanopy import Job, anonymize
+from kanopy._errors import JobError, KanopyError, VerificationFailed
+from kanopy.extend import Treatment, check
+from kanopy.release.treated import treating
+from kanopy.verify.treatments import TreatedColumns, verify_treatment
+
+KEY = b"a key of sixteen bytes"
+
+
+@pytest.fixture(scope="module")
+def hospital():
+    rng = np.random.default_rng(4)
+    rows = 90
+    return pl.DataFrame(
+        {
+            "age": rng.integers(20, 60, rows),
+            "sex": rng.choice(["f", "m"], rows),
+            "patient": [f"p{i % 30}" for i in range(rows)],
+            "admitted": [dt.date(2024, 1, 1) + dt.timedelta(days=int(d)) for d in rng.integers(0, 300, rows)],
+            "creatinine": rng.lognormal(0, 0.4, rows).round(2),
+            "sodium": rng.normal(140, 3, rows).round(0).astype(int),
+            "account": [f"{number}" for number in rng.integers(10**9, 10**10, rows)],
+        }
+    )
+
+
+JOB = Job(
+    quasi=["age", "sex"], k=3, unit="patient",
+    protect={
+        "creatinine": {"method": "microaggregate", "together": ["sodium"]},
+        "admitted": "shift-dates",
+        "account": "format-preserving",
+        "patient": "hash",
+    },
+)  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def result(hospital):
+    return anonymize(hospital, JOB, key=KEY)
+
+
+def test_a_plan_for_every_column_is_released_and_verified(hospital, result):
+    assert len(result.treated.checks) == 4
+    data = result.data
+    assert data.columns == ["age", "sex", "patient", "admitted", "creatinine", "sodium", "account"]
+    assert not set(data["account"]) & set(hospital["account"]) and not set(data["patient"]) & set(hospital["patient"])
+    moved = (data["admitted"] - hospital["admitted"]).dt.total_days()
+    gaps = (
+        pl.DataFrame({"p": hospital["patient"], "gap": moved})
+        .group_by("p")
+        .agg(pl.col("gap").n_unique(), least=pl.col("gap").abs().min())
+    )
+    assert gaps["gap"].max() == 1 and gaps["least"].min() >= 1 and moved.abs().max() <= 182
+    people = pl.DataFrame({"c": data["creatinine"], "s": data["sodium"], "p": hospital["patient"]})
+    assert people.group_by("c", "s").agg(pl.col("p").n_unique())["p"].min() >= 3
+
+
+def test_what_is_written_about_it_has_no_secret(hospital, result):
+    texts = [result.manifest(), result.report.to_html(), result.report.to_json(), result.to_html()]
+    assert all(KEY.decode() not in text and "seed_bytes" not in text for text in texts)
+    assert "Treated columns" in texts[1] and "rows linked" in texts[1]
+    plain = json.loads(texts[0])["verified"]["treatments"]
+    assert {each["method"] for each in plain} == {"microaggregate", "shift-dates", "format-preserving", "hash"}
+    assert all(each["guarantees"] and each["lacks"] and each["verified"] for each in plain)
+    mapped = result.mapping()
+    assert mapped.filter(pl.col("column") == "sodium")["rows"].sum() == hospital.height
+    assert "os.environ" in result.report.to_script()
+
+
+def test_the_same_key_repeats_it_and_another_does_not(hospital, result):
+    assert anonymize(hospital, JOB, key=KEY).data.equals(result.data)
+    assert not anonymize(hospital, JOB, key=b"quite another secret key").data.equals(result.data)
+
+
+def test_a_job_file_keeps_treatments(tmp_path):
+    text = JOB.to_toml()
+    assert Job.from_toml(text) == JOB and 'method = "microaggregate"' in text
+    followed = Job.from_toml('[columns.region]\nrole = "quasi-identifier"\n[columns.name]\nfollows = "region"\n')
+    assert followed.protect["name"].column == "region" and Job.from_toml(followed.to_toml()) == followed
+
+
+def test_a_job_of_treatments_only(hospital, tmp_path):
+    job = Job(protect={"sodium": {"method": "top-code", "top_share": 0.1}, "admitted": "cut-dates"})
+    file = tmp_path / "in.parquet"
+    hospital.write_parquet(file)
+    result = anonymize(file, job, output=tmp_path / "out.parquet")
+    assert result.data.columns == ["admitted", "sodium"]
+    assert "k" not in json.loads(result.manifest())["job"] and result.summary()["k"] is None
+    assert "makes no promise about combinations" in result.report.to_html()
+    assert result.apply(hospital).data.equals(anonymize(hospital, job).data)
+    result.write(
+        tmp_path / "more.csv", report=tmp_path / "r.html", mapping=tmp_path / "m.csv", manifest=tmp_path / "m.json"
+    )
+
+
+def test_apply_treats_new_rows_by_the_same_key(hospital):
+    job = Job(quasi=["sex"], k=3, protect={"account": "hash"})
+    first = anonymize(hospital, job, key=KEY)
+    again = first.apply(hospital.head(40), key=KEY)
+    assert again.data["account"].to_list() == first.data["account"].head(40).to_list()
+
+
+def test_a_column_follows_what_is_published_of_another():
+    rows = pl.DataFrame(
+        {"code": ["A1"] * 3 + ["A2"] * 2 + ["B1"] * 5, "town": ["Wien"] * 3 + ["Graz"] * 2 + ["Bonn"] * 5}
+    )
+    tree = kanopy.Hierarchy.from_rows([["A1", "A", "*"], ["A2", "A", "*"], ["B1", "B", "*"]])
+    job = Job(quasi=["code"], k=4, hierarchies={"code": tree}, protect={"town": {"method": "follow", "column": "code"}})
+    data = anonymize(rows, job).data
+    assert dict(data.select("code", "town").unique().rows()) == {"A": "Graz | Wien", "B": "Bonn"}
+    with pytest.raises(JobError, match="stand beside several of its values"):
+        anonymize(rows.with_columns(town=pl.Series(list("abcdefghij"))), job)
+
+
+def test_streams_treat_as_memory_does(hospital, tmp_path):
+    job = Job(
+        quasi=["age", "sex"], k=3, shuffle=False,
+        protect={
+            "sodium": {"method": "round", "base": 5},
+            "admitted": {"method": "shift-dates", "unit": "patient"},
+            "account": "mask",
+        },
+    )  # fmt: skip
+    file = tmp_path / "in.parquet"
+    hospital.write_parquet(file)
+    for engine in ("stream", "memory"):
+        anonymize(file, job, key=KEY, engine=engine, output=tmp_path / f"{engine}.parquet")
+    assert pl.read_parquet(tmp_path / "stream.parquet").equals(pl.read_parquet(tmp_path / "memory.parquet"))
+    for method in ("noise", "microaggregate", {"method": "top-code", "top": 150}):
+        with pytest.raises(JobError, match="Use the engine 'memory'"):
+            anonymize(
+                file,
+                Job(quasi=["age"], k=3, protect={"sodium": method}),
+                engine="stream",
+                output=tmp_path / "no.parquet",
+            )
+    assert not (tmp_path / "no.parquet").exists()
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({"quasi": ["age"], "protect": {"age": "noise"}}, "'age' is a quasi-identifier"),
+        (
+            {"protect": {"pay": {"method": "noise", "kind": "correlated", "together": ["cost"]}, "cost": "noise"}},
+            "'cost' is treated twice",
+        ),
+        ({"identifiers": ["id"], "protect": {"id": "shuffle"}}, "'id' is an identifier"),
+        ({"undecided": ["pay"], "protect": {"pay": "noise"}}, "'pay' is undecided"),
+        ({"protect": {"day": "shift-dates"}}, "does not say whose dates"),
+        ({"quasi": ["a"], "pseudonymize": ["id"], "protect": {"id": "hash"}}, "pseudonymized and treated"),
+        ({"quasi": ["a"], "models": "l-distinct:pay:2", "protect": {"pay": "noise"}}, "looks at its original values"),
+        (
+            {"protect": {"a": {"method": "follow", "column": "b"}, "b": {"method": "follow", "column": "c"}}},
+            "Let both follow",
+        ),
+        ({"protect": {"a": {"method": "follow", "column": "b"}}}, "which is not published"),
+        ({"protect": {"a": {"method": "shuffle", "within": ["a"]}}}, "refers to the column itself"),
+        ({"protect": {"a": "blur"}}, "There is no treatment called 'blur'"),
+        ({"protect": {"a": {"method": "round"}}}, "needs 'base'"),
+        ({"protect": {"a": 5}}, "A treatment is written"),
+        ({"quasi": ["a"], "algorithm": "fusion", "protect": {"b": "noise"}}, "Maskings of free text"),
+    ],
+)
+def test_contradictions_are_refused_before_work_starts(settings, words):
+    with pytest.raises(JobError, match=words):
+        Job(**settings)
+
+
+@pytest.mark.parametrize("key", [None, b"short", b"a" * 40, b"passwordpasswordpassword", b"0123456789abcdef"])
+def test_weak_keys_are_refused(hospital, key):
+    with pytest.raises(JobError, match="key"):
+        anonymize(hospital, Job(protect={"account": "hash"}), key=key)
+
+
+def test_tokens_keep_a_secret_table(hospital, tmp_path):
+    file, table = tmp_path / "in.parquet", tmp_path / "tokens.csv"
+    hospital.write_parquet(file)
+    job = Job(protect={"patient": {"method": "tokens", "table": str(table)}})
+    first = anonymize(file, job, output=tmp_path / "one.parquet")
+    assert pl.read_csv(table).height == 30 and str(tmp_path) not in first.manifest()
+    second = anonymize(file, job, output=tmp_path / "two.parquet")
+    assert second.frame.equals(first.frame) and (table.stat().st_mode & 0o077) == 0
+    table.write_text("something else\n")
+    with pytest.raises(JobError, match="no table of tokens"):
+        anonymize(file, job, output=tmp_path / "three.parquet")
+    assert not (tmp_path / "three.parquet").exists()
+
+
+def test_a_release_that_is_not_what_the_treatment_allows_is_not_written(hospital, monkeypatch, tmp_path):
+    monkeypatch.setattr(
+        "kanopy.treatments.coding.TopCode.treat", lambda self, column, table: {column: table.rows[column]}
+    )
+    job = Job(protect={"sodium": {"method": "top-code", "top": 140}})
+    with pytest.raises(VerificationFailed, match="not what its treatment allows"):
+        anonymize(hospital, job, output=tmp_path / "out.csv")
+    assert not list(tmp_path.iterdir())
+
+
+SOUND = pl.DataFrame(
+    {"x": [1.0, 2.0, 3.0, 10.0, 11.0, 12.0], "u": list("aabbcc"), "d": [dt.date(2024, 1, day) for day in range(1, 7)]}
+)
+
+
+def later(days, more=0):
+    return [day + dt.timedelta(days=days + more * i) for i, day in enumerate(SOUND["d"])]
+
+
+@pytest.mark.parametrize(
+    ("method", "change"),
+    [
+        ({"method": "microaggregate"}, {"x": [2.0, 2.0, 2.0, 11.0, 11.0, 12.0]}),
+        ({"method": "microaggregate"}, {"x": [2.0, 2.0, 2.0, 10.0, 10.0, 10.0]}),
+        ({"method": "top-code", "top": 10.0}, {"x": [1.0, 2.0, 3.0, 10.0, 11.0, 12.0]}),
+        ({"method": "top-code", "top": 11.0}, {"x": [1.0, 2.0, 3.0, 10.0, 11.0, 11.0]}),
+        ({"method": "round", "base": 5}, {"x": [0.0, 0.0, 5.0, 10.0, 11.0, 10.0]}),
+        ({"method": "round", "base": 5}, {"x": [0.0, 0.0, 5.0, 10.0, 15.0, 10.0]}),
+        ({"method": "noise", "share": 0.01}, {"x": [1.01, 2.01, 3.01, 10.01, 11.01, 15.0]}),
+        ({"method": "noise", "kind": "multiplicative"}, {"x": [1.1, 2.2, 3.3, 11.0, 12.1, 12.0]}),
+        ({"method": "rank-swap", "percent": 20}, {"x": [12.0, 2.0, 3.0, 10.0, 11.0, 1.0]}),
+        ({"method": "rank-swap"}, {"x": [1.0, 2.0, 3.0, 10.0, 11.0, 11.0]}),
+        ({"method": "shuffle", "within": ["u"]}, {"x": [3.0, 2.0, 1.0, 10.0, 11.0, 12.0]}),
+        ({"method": "pram"}, {"u": list("aabbcz")}),
+        ({"method": "shift-dates", "unit": ["u"]}, {"d": list(SOUND["d"])}),
+        ({"method": "shift-dates", "unit": ["u"], "days": 3}, {"d": later(9)}),
+        ({"method": "shift-dates", "unit": ["u"]}, {"d": later(1, 1)}),
+        ({"method": "cut-dates"}, {"d": list(SOUND["d"])}),
+        ({"method": "hash"}, {"u": list("aabbcc")}),
+        ({"method": "encrypt"}, {"u": ["x", "y", "z", "z", "q", "q"]}),
+        ({"method": "mask", "last": 1}, {"u": ["*a", "**a", "*b", "*b", "*c", "*c"]}),
+        ({"method": "follow", "column": "u"}, {"x": [1.0, 2.0, 3.0, 3.0, 4.0, 4.0]}),
+    ],
+)  # fmt: skip
+def test_every_check_notices_what_is_wrong(method, change):
+    name = next(iter(change))
+    published = SOUND.with_columns(pl.Series(name, change[name]))
+    with pytest.raises(VerificationFailed):
+        verify_treatment(TreatedColumns(name, method, SOUND, published, leaders=SOUND))
+
+
+@dataclass(frozen=True)
+class Blank(Treatment):
+    """Every value of the column becomes missing, whatever it was before: the strongest of treatments."""
+
+    name: ClassVar[str] = "blank"
+    summary: ClassVar[str] = "publishes nothing of the column"
+    guarantees: ClassVar[str] = "no value of the column is published"
+    lacks: ClassVar[str] = "that anything of it can be used"
+
+    def treat(self, column, table):
+        return {column: pl.Series(column, [None] * table.rows.height, table.rows[column].dtype)}
+
+
+def test_extensions_treat_columns_too(hospital):
+    assert "is_what_it_allows" in check(Blank)
+    assert anonymize(hospital, Job(protect={"sodium": Blank()})).data["sodium"].null_count() == hospital.height
+
+
+def test_errors_are_all_of_one_family():
+    assert issubclass(JobError, KanopyError) and treating.NOTHING_GENERALIZED
