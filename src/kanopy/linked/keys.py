@@ -64,13 +64,12 @@ def relate(job: LinkedJob, frames: Mapping[str, pl.DataFrame]) -> Related:
 
     >>> import polars as pl
     >>> job = LinkedJob.from_dict({
-    ...     "unit": "person.id", "tables": {"person": {"data": ""}, "visit": {"data": ""}},
+    ...     "unit": "person.id", "k": 2, "tables": {"person": {"data": ""}, "visit": {"data": ""}},
     ...     "links": [{"from": "visit.id", "to": "person.id"}]})
     >>> tables = {"person": pl.DataFrame({"id": ["a", "b"]}), "visit": pl.DataFrame({"id": ["b", "b", "a"]})}
     >>> relate(job, tables).unit_of_row["visit"].tolist()
     [1, 1, 0]
     """
-
     _require_columns(job, frames)
     order = _ordered(job)
     notes: list[str] = []
