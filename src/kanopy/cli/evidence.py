@@ -194,7 +194,8 @@ def _show_cells(out: Any, found: Any, report: Path | None) -> None:
     mark = "[bold green]✓[/]" if found.holds else "[bold red]✗[/]"
     out.print(
         f"{mark} {found.small:,} of {counted(found.cells, 'cell')} have 1 to {found.least - 1} {found.counted}; "
-        f"{found.differences:,} further small counts follow by subtraction."
+        f"{counted(found.differences, 'further small count')} {'follows' if found.differences == 1 else 'follow'} by "
+        "subtraction."
     )
     worst = sorted(found.crosses, key=lambda each: -(each.small + each.differences))[:10]
     rows = [

@@ -60,7 +60,7 @@ def mdav_groups(
     Columns that are `nominal` hold codes from 0 on: their distance is 0 or 1.
 
     >>> mdav_groups(np.array([[1.0], [9.0], [2.0], [8.0], [10.0]]), 2).tolist()
-    [1, 0, 1, 0, 0]
+    [0, 1, 0, 1, 1]
     """
     kinds = np.zeros(x.shape[1], np.bool_) if nominal is None else nominal
     pool = make_pool(x, kinds, size)
