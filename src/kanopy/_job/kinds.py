@@ -128,7 +128,9 @@ class HierarchyGiven(Kind):
     def take(self, value: Any, label: str, mistakes: list[str]) -> Any:
         method = None
         if isinstance(value, Mapping):
-            method = value.get("method", "classification" if "classification" in value else None)
+            from kanopy.hierarchy.builders.registry import method_of
+
+            method = value["method"] if "method" in value else method_of(value)
         if isinstance(value, Mapping) and isinstance(method, str) and method != "auto":
             from kanopy.hierarchy.builders.registry import BUILDERS
 

@@ -59,6 +59,15 @@ def make_builder(method: str, **parameters: Any) -> Builder:
     return make(BUILDERS.find(method), parameters)
 
 
+def method_of(parameters: Iterable[str]) -> str | None:
+    """The method that a parameter implies, if one does.
+
+    >>> method_of(["classification", "labels"]), method_of(["widths"])
+    ('classification', None)
+    """
+    return next((name for name in parameters if name in BUILDERS and BUILDERS[name].implied_by == name), None)
+
+
 def build_hierarchy(
     values: Iterable[Any] | Column,
     method: str = "auto",

@@ -61,6 +61,7 @@ class FromClassification(Builder):
     """
 
     method: ClassVar[str] = "classification"
+    implied_by: ClassVar[str] = "classification"
     summary: ClassVar[str] = "the levels of an official classification (ICD, NACE, countries)"
     fits: ClassVar[frozenset[str]] = frozenset({"text", "integer", "decimal", "real"})
     examples: ClassVar[Mapping[str, list[Any]]] = {
