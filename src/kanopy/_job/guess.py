@@ -162,6 +162,8 @@ def _columns(
     guesses: list[Guess], reads: dict[str, _Read], everywhere: list[str]
 ) -> tuple[list[str], list[dict[str, Any]]]:
     """The lines of the job about its columns, and the same as plain data."""
+    from kanopy.hierarchy.builders.registry import method_of
+
     lines: list[str] = []
     columns: list[dict[str, Any]] = []
     for guess in guesses:
@@ -181,7 +183,7 @@ def _columns(
             {
                 "column": guess.column,
                 "role": str(guess.role),
-                "hierarchy": None if read.hierarchy is None else read.hierarchy.get("method", "classification"),
+                "hierarchy": None if read.hierarchy is None else method_of(read.hierarchy),
                 "certainty": guess.certainty,
                 "reason": guess.reason,
                 "missing": list(read.tokens),
