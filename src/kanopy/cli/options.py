@@ -192,7 +192,7 @@ def is_workbook(place: Any) -> bool:
 
 def _table_of(given: Any) -> Any:
     """The one table that a command reads; `init` takes several."""
-    several = getattr(given, "tables", None) or ()
+    several: list[str] = getattr(given, "tables", None) or []
     return several[0] if len(several) == 1 else getattr(given, "data", None) or getattr(given, "original", None)
 
 
