@@ -407,7 +407,7 @@ def resolve_hierarchy(
     elif isinstance(source, Mapping):
         from kanopy.hierarchy.builders.registry import method_of
 
-        parameters = {"method": method_of(source), **source}
+        parameters = {**source, "method": method_of(source)}
         if parameters["method"] is None:
             raise JobError(f'The hierarchy of {name!r} names no method, e.g. hierarchy = {{ method = "iotf" }}.')
     else:

@@ -123,10 +123,10 @@ def build(
 
 def _implied(method: str, parameter: str) -> str:
     """The method that an option implies, unless another one was named beside it."""
-    from kanopy.hierarchy.builders.registry import method_of
+    from kanopy.hierarchy.builders.registry import METHOD_OF_PARAMETER
 
-    implied = method_of([parameter])
-    if implied is None or method not in ("auto", implied):
+    implied = METHOD_OF_PARAMETER[parameter]
+    if method not in ("auto", implied):
         raise InputError(f"--{parameter} is for the method {implied}, not {method}. Leave one of them out.")
     return implied
 

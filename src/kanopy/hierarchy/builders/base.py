@@ -35,8 +35,6 @@ class Builder(Declared):
     """The kinds of column this method can work on."""
     examples: ClassVar[Mapping[str, list[Any]]] = MappingProxyType({})
     """Per kind a column of twelve values to try the method on, where it does not take any words or numbers."""
-    implied_by: ClassVar[str] = ""
-    """The parameter that says by itself which method is meant; it has the name of the method."""
     k_of_job: ClassVar[bool] = False
     """Whether the parameter `k` is that of the job unless it is said."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from kanopy._errors import HierarchyError
@@ -49,6 +49,19 @@ BUILDERS: Named[type[Builder]] = Named(
     faults=faults_of_class("kanopy.hierarchy.builders.base:Builder"),
 )
 
+METHOD_OF_PARAMETER: Mapping[str, str] = {"classification": "classification"}
+"""Parameters that only one method has and that say enough: a job need not name the method beside them."""
+
+
+def method_of(given: Mapping[str, Any]) -> Any:
+    """The method of a hierarchy in a job: named, or told by a parameter; `None` if neither.
+
+    >>> method_of({"method": "iotf"}), method_of({"classification": "icd-10-cm"}), method_of({"k": 5})
+    ('iotf', 'classification', None)
+    """
+    told = next((method for name, method in METHOD_OF_PARAMETER.items() if name in given), None)
+    return given.get("method", told)
+
 
 def make_builder(method: str, **parameters: Any) -> Builder:
     """The builder of a method with its parameters.
@@ -57,15 +70,6 @@ def make_builder(method: str, **parameters: Any) -> Builder:
     Otf(label='interval', linkage='single')
     """
     return make(BUILDERS.find(method), parameters)
-
-
-def method_of(parameters: Iterable[str]) -> str | None:
-    """The method that a parameter implies, if one does.
-
-    >>> method_of(["classification", "labels"]), method_of(["widths"])
-    ('classification', None)
-    """
-    return next((name for name in parameters if name in BUILDERS and BUILDERS[name].implied_by == name), None)
 
 
 def build_hierarchy(
