@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from kanopy._job.job import Job
     from kanopy.linked.over_time import OverTime, Present
 
-EQUALITY = ("l-distinct", "p-sensitive", "l-entropy", "l-recursive", "alpha-k", "t-equal", "delta-disclosure")
-"""Models that look at nothing but which values are equal: earlier values are kept as keyed hashes."""
 VALUE = "value "
 
 
@@ -93,7 +91,7 @@ def earlier_values(
                 then = [known.get(present.unit[person], own[row]) for row, person in enumerate(rows.tolist())]
                 if then == own:
                     continue
-                if model.name not in EQUALITY:
+                if not model.compares_values:
                     raise JobError(
                         f"The values of {name!r} changed since release {release}, and the model {model.name!r} looks "
                         "at more than which values are equal: the ledger keeps keyed hashes only. Use a model such as "
@@ -144,7 +142,7 @@ def require_models(made: OverTime, table: pl.DataFrame, names: Sequence[str], ke
         name = model.sensitive[0]
         present = frame[name]
         judged = [("now", present, hierarchies)]
-        if model.name in EQUALITY:
+        if model.compares_values:
             own = [keyed(key, f"value {name}", text) for text in labels_of_values(present).to_list()]
             for release, known in _recorded(made.ledger, name, key):
                 then = [known.get(made.present.unit[person], own[row]) for row, person in enumerate(rows.tolist())]
