@@ -105,6 +105,9 @@ def settle_protection(job: Any) -> Iterator[str]:
                 f"{column!r} follows {leader!r}, which is not published. Give that column a role, or leave the "
                 "treatment out."
             )
+        if treatment.name == "top-code" and getattr(treatment, "size", 0) is None and job.quasi and job.k > 1:
+            kept_size: Any = replace(treatment, size=job.k)  # type: ignore[call-arg]
+            job.protect[column] = kept_size
         if treatment.name == "shift-dates" and not treatment.reads(column):
             if not job.unit:
                 yield (
