@@ -90,11 +90,11 @@ def test_dates_beside_shifted_ones_stay_out():
 def test_a_coded_value_stands_for_k_people():
     columns = {"age": [30] * 30, "pay": list(range(30))}
     job = {"quasi": "age", "k": 10}
-    with pytest.raises(JobError, match="at least 10. Choose top = 20"):
+    with pytest.raises(JobError, match=r"at least 10\. Choose top = 20"):
         released(columns, **job, protect={"pay": {"method": "top-code", "top": 27}})
     released(columns, **job, protect={"pay": {"method": "top-code", "top": 20}})
     people = {"age": [1] * 12, "who": [i // 3 for i in range(12)], "pay": list(range(12))}
-    with pytest.raises(JobError, match="Only 1 person .* Choose top = 8"):
+    with pytest.raises(JobError, match=r"Only 1 person .* Choose top = 8"):
         released(people, quasi="age", unit="who", k=2, protect={"pay": {"method": "top-code", "top": 9}})
     rows = pl.DataFrame(people)
     coded = rows.with_columns(pay=pl.when(pl.col("pay") >= 9).then(9).otherwise("pay"))

@@ -48,7 +48,7 @@ class Trial:
         """Why local recoding is better for a first release; empty if it is not.
 
         >>> Trial({"age": 1.0, "sex": 0.0}, {"age": 0.5, "sex": 0.1}, {}).prefers_local
-        "one level per column (algorithm = \\"optimal\\") would fully suppress 'age'"
+        'one level per column (algorithm = "optimal") would fully suppress \\'age\\''
         """
         if self.wiped:
             return f'one level per column (algorithm = "optimal") would fully suppress {some(self.wiped)}'

@@ -25,8 +25,8 @@ ALPHABETS = {
 class FormatPreserving(Pseudonym):
     """Format-preserving encryption, FF1: account numbers become account numbers, and the key turns them back.
 
-    Characters of the `alphabet` are encrypted together; hyphens, spaces and other signs stay where they are. A value must
-    have enough of them that a million others are possible, and no letters or digits besides, which would stay.
+    Characters of the `alphabet` are encrypted together; hyphens, spaces and other signs stay where they are. A value
+    must have enough of them that a million others are possible, and no letters or digits besides, which would stay.
     """
 
     alphabet: Annotated[str, OneOf(*ALPHABETS), "the characters that are encrypted"] = "digits"
