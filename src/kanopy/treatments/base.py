@@ -27,6 +27,10 @@ class Secrets:
 
     With a key, the same table and treatment give the same release, and any other table or parameter other numbers: the
     same noise on two releases would cancel out. The key is never written anywhere, nor what comes from it.
+
+    >>> one, other = Secrets(b"sixteen bytes or more"), Secrets(b"sixteen bytes or more")
+    >>> one.seed("noise", "pay") == other.seed("noise", "pay"), Secrets().seed("noise") == Secrets().seed("noise")
+    (True, False)
     """
 
     key: bytes | None = field(default=None, repr=False)
@@ -101,9 +105,24 @@ class Treatment(Declared):
     secret: ClassVar[str] = NO_SECRET
     piecewise: ClassVar[bool] = False
     """Whether pieces of a table can be treated one by one."""
+    follows: ClassVar[bool] = False
+    """Whether what it publishes is a function of what another column publishes: it is done after that column."""
+    by_person: ClassVar[bool] = False
+    """Whether it treats all rows of a person alike, whom its parameter `unit` names."""
+    keyed: ClassVar[bool] = True
+    """Whether a key repeats it: the same table, job and key give the same values."""
     for_identifiers: ClassVar[bool] = False
     """Whether what it publishes may take the place of an identifier."""
     reversible: ClassVar[bool] = False
+
+    @property
+    def random(self) -> bool:
+        """Whether it draws random numbers, with these parameters."""
+        return self.secret == SEED
+
+    def with_k(self, k: int) -> Treatment:
+        """The treatment in a job with a k; the same where it does not count people."""
+        return self
 
     def writes(self, column: str) -> tuple[str, ...]:
         """The columns that it changes."""

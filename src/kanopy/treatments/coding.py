@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, ClassVar
 
 import numpy as np
@@ -61,6 +61,10 @@ class TopCode(Treatment):
             yield f"top-code: bottom ({self.bottom:g}) must lie below top ({self.top:g})."
         if (self.top_share or 0) + (self.bottom_share or 0) >= 1:
             yield "top-code: top_share and bottom_share together must be less than the whole table."
+
+    def with_k(self, k: int) -> TopCode:
+        """A coded value stands for k people unless the job gives a size."""
+        return self if self.size is not None else replace(self, size=k)
 
     def measures(self, column: str) -> dict[str, pl.Expr]:
         """The limits, and how many values and which mean and median each tail has."""

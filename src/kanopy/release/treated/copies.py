@@ -34,7 +34,7 @@ def undoing_columns(
     from kanopy.treatments.study import as_numbers
 
     changed = changed_columns(job)
-    told = [name for name, each in changed.items() if each.name != "follow" and name in frame.columns]
+    told = [name for name, each in changed.items() if not each.follows and name in frame.columns]
     shown = [name for name in shown if name not in changed and name in frame.columns]
     if not told or not shown:
         return [], ()
@@ -48,7 +48,7 @@ def undoing_columns(
         for other, x in hidden.items() if numbers is not None else ():
             if _same_order(numbers, x):
                 reasons.setdefault(name, f"rises or falls with every value of {other!r} as it was before its treatment")
-    shifted = [name for name in told if changed[name].name == "shift-dates"]
+    shifted = [name for name in told if changed[name].by_person]
     for name in shown if shifted else ():
         if _holds_dates(frame[name]):
             reasons.setdefault(name, f"holds dates that are not shifted, beside those of {shifted[0]!r}")
