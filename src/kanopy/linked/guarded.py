@@ -149,7 +149,7 @@ def require_models(made: OverTime, table: pl.DataFrame, names: Sequence[str], ke
                 there = np.array([made.present.unit[person] in known for person in rows.tolist()], np.bool_)
                 if there.any():
                     judged.append((str(release), pl.Series(name, then, dtype=pl.String), {}))
-        for release, values, trees in judged:
+        for when_told, values, trees in judged:
             values = values.alias(name)
             seen = published_classes(
                 groups.with_columns(values.filter(pl.Series(shown))), list(names), [model],
@@ -157,7 +157,7 @@ def require_models(made: OverTime, table: pl.DataFrame, names: Sequence[str], ke
             )  # fmt: skip
             wrong = int((failing(model, seen) & (seen.sizes > 0)).sum())
             if wrong:
-                when = "this release" if release == "now" else f"release {release}"
+                when = "this release" if when_told == "now" else f"release {when_told}"
                 raise VerificationFailed(
                     f"{wrong:,} groups that all releases make together violate the model {model.name!r} of {name!r} in "
                     f"{when}. Nothing was written. This is an error in Kanopy: please report it."

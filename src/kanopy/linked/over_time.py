@@ -47,7 +47,7 @@ from kanopy.linked.ledger import (
     with_event,
 )
 from kanopy.release.prepare import Generalizable, prepare
-from kanopy.release.run import MemorySteps, make_release, search
+from kanopy.release.run import MemorySteps, drawn_within_margin, make_release, search
 from kanopy.search.solution import Solution
 from kanopy.verify.regroup import labels_of_values
 
@@ -184,7 +184,7 @@ def anonymize_over_time(
         )  # fmt: skip
     with clock.stage("search"):
         assert isinstance(prepared.job, Job)
-        found = search(prepared, prepared.job, progress)
+        found = drawn_within_margin(prepared, prepared.job, search(prepared, prepared.job, progress), key, progress)
     assert isinstance(found, Solution) and isinstance(prepared.table, Generalizable)
     trees = {name: tree for name, tree in prepared.table.hierarchies.items() if name != COLUMN}
     plain = prepare(
