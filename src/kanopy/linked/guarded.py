@@ -7,13 +7,13 @@ tell what the first one hid.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kanopy._errors import DataError, JobError, VerificationFailed, some
+from kanopy._errors import DataError, JobError, NoSolution, VerificationFailed, some
 from kanopy.linked.ledger import SUPPRESSED, UNIT, Ledger, keyed
 from kanopy.verify.regroup import labels_of_values
 
@@ -70,6 +70,18 @@ def require_guarded(job: Job, ledger: Ledger, columns: Sequence[str], key: bytes
                 "could tell the values that the model hid. Give the job a model of the same column, or begin a new "
                 "ledger, with a new key, for releases that nobody can join with these."
             )
+
+
+def require_possible(job: Job, facts: Mapping[str, Any]) -> None:
+    """Say that there is no release where the people that earlier releases leave have too few different values."""
+    for model in job.models:
+        try:
+            model.check(facts)
+        except JobError as error:
+            raise NoSolution(
+                f"Among the people that earlier releases leave, no group can keep the model {model.name!r}: {error}",
+                advice=["loosen the model", "begin a new ledger, with a new key, that nobody can join with this one"],
+            ) from error
 
 
 def earlier_values(

@@ -30,6 +30,7 @@ from kanopy.linked.guarded import (
     guarded_columns,
     require_guarded,
     require_models,
+    require_possible,
     value_column,
     values_to_record,
 )
@@ -184,6 +185,8 @@ def anonymize_over_time(
         )  # fmt: skip
     with clock.stage("search"):
         assert isinstance(prepared.job, Job)
+        if ledger.releases:
+            require_possible(prepared.job, prepared.domain.facts)
         found = drawn_within_margin(prepared, prepared.job, search(prepared, prepared.job, progress), key, progress)
     assert isinstance(found, Solution) and isinstance(prepared.table, Generalizable)
     trees = {name: tree for name, tree in prepared.table.hierarchies.items() if name != COLUMN}
@@ -197,9 +200,7 @@ def anonymize_over_time(
     weights = [job.weights.get(name, 1.0) for name in plain.domain.names]
     losses = release_losses(plain.domain, recoding, weights, levels)
     solution = replace(found, recoding=recoding, levels=levels, score=losses.get(job.metric, losses["loss"]))
-    steps = MemorySteps(
-        lambda: plain, job, key=key if job.pseudonymize else None, clock=clock, notify=progress
-    )  # fmt: skip
+    steps = MemorySteps(lambda: plain, job, key=key, clock=clock, notify=progress)
     result = make_release(steps, solution=solution)
     notes = tuple(note for note in result.notes if COLUMN not in note)
     result = replace(result, notes=(*notes, *lines))
