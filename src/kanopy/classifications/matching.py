@@ -144,7 +144,7 @@ class _Finder:
             return at, CODE
         if any(c.isalpha() for c in text) and (by_label := self._label(text)) is not None:
             return (by_label, LABEL) if by_label >= 0 else (-1, AMBIGUOUS)
-        if (ends := _RANGE.fullmatch(text)) is not None:
+        if not self.zip_digits and (ends := _RANGE.fullmatch(text)) is not None:
             first, last = self._code(ends[1]), self._code(ends[2])
             if first >= 0 and last >= 0:
                 at = self.classification.common_ancestor([first, last])
@@ -156,6 +156,8 @@ class _Finder:
 
     def _code(self, text: str) -> int:
         written = text.strip().upper()
+        if written[:1] in "+-":
+            return -1  # a number with a sign is no code
         if self.zip_digits:
             if (post := _ZIP.fullmatch(written)) is not None:
                 return self.index.get(post[1].zfill(self.zip_digits)[:3], -1)
