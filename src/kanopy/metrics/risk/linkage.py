@@ -249,4 +249,4 @@ def _distances(columns: Sequence[PublishedColumn], kind: str) -> Distances:
         end_at += width
         least.append(np.zeros(size))
     longs = (np.array(each, np.int64) for each in (kinds, offsets, widths, ends, least_offsets))
-    return Distances._make([*longs, *(np.concatenate(each) for each in (tables, points, low, high, least))])
+    return Distances(*longs, *(np.concatenate(each) for each in (tables, points, low, high, least)))
