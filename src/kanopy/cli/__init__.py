@@ -24,23 +24,11 @@ from typer.core import TyperGroup
 from kanopy._address import Address
 from kanopy._errors import Cancelled, InputError, KanopyError, in_words, some
 from kanopy._temporary import sweep
-from kanopy.cli import (
-    assess,
-    check,
-    counts,
-    evidence,
-    hierarchies,
-    lists,
-    mask,
-    ontologies,
-    release,
-    reproduce,
-    risk,
-    sweeps,
-)
+from kanopy.cli import counts, hierarchies, lists, mask, ontologies, release, reproduce, sweeps
 from kanopy.cli.console import fail, plain_streams
 from kanopy.cli.linked.ledger import ledger
 from kanopy.cli.official.classifications import classifications
+from kanopy.cli.studies import assess, check, evidence, risk
 
 
 class Commands(TyperGroup):

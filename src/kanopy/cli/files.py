@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -61,15 +60,13 @@ def hierarchies_in(folder: Path | None, columns: Iterable[str]) -> dict[str, Any
 
 def key_for(job: Any, key_file: Path | None) -> bytes | None:
     """The secret key, if the job publishes pseudonyms or has treatments by a key; what is random takes one if given."""
-    from kanopy._table.pseudonyms import KEY_VARIABLE, read_key
+    from kanopy._table.pseudonyms import given_key, read_key
     from kanopy.treatments.base import KEY, SEED
 
     secrets = {treatment.secret for treatment in getattr(job, "protect", {}).values()}
-    asked = key_file is not None or bool(os.environ.get(KEY_VARIABLE, "").strip())
-    if not (job.pseudonymize or KEY in secrets or (SEED in secrets and asked)):
-        return None
-
-    return read_key(key_file)
+    if job.pseudonymize or KEY in secrets:
+        return read_key(key_file)
+    return given_key(key_file) if SEED in secrets else None
 
 
 def drawn(

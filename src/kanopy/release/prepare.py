@@ -157,7 +157,7 @@ class Prepared:
         from kanopy._table.guessing.narrowing import find_dependences
 
         # A column that follows another is published as a function of what that one publishes.
-        own = {name for name, each in getattr(self.job, "protect", {}).items() if each.name == "follow"}
+        own = {name for name, each in getattr(self.job, "protect", {}).items() if each.follows}
         shown = [name for name in self.frame.columns if name not in {*self.at_home, *self.names, *own}]
         return find_dependences(self.frame, shown, self.names)
 

@@ -25,6 +25,10 @@ class Secrets:
     """The key of a run, if one was given. Random numbers come from it, or from the operating system.
 
     With a key, the same table and job give the same release. It is never written anywhere, nor what comes from it.
+
+    >>> one, other = Secrets(b"sixteen bytes or more"), Secrets(b"sixteen bytes or more")
+    >>> one.seed("noise", "pay") == other.seed("noise", "pay"), Secrets().seed("noise") == Secrets().seed("noise")
+    (True, False)
     """
 
     key: bytes | None = field(default=None, repr=False)
@@ -86,9 +90,20 @@ class Treatment(Declared):
     secret: ClassVar[str] = NO_SECRET
     piecewise: ClassVar[bool] = False
     """Whether pieces of a table can be treated one by one."""
+    follows: ClassVar[bool] = False
+    """Whether what it publishes is a function of what another column publishes: it is done after that column."""
+    by_person: ClassVar[bool] = False
+    """Whether it treats all rows of a person alike, whom its parameter `unit` names."""
+    keyed: ClassVar[bool] = True
+    """Whether a key repeats it: the same table, job and key give the same values."""
     for_identifiers: ClassVar[bool] = False
     """Whether what it publishes may take the place of an identifier."""
     reversible: ClassVar[bool] = False
+
+    @property
+    def random(self) -> bool:
+        """Whether it draws random numbers, with these parameters."""
+        return self.secret == SEED
 
     def writes(self, column: str) -> tuple[str, ...]:
         """The columns that it changes."""

@@ -28,6 +28,7 @@ class Follow(Treatment):
     column: Annotated[str, Name(), "the column that it repeats"]
 
     name: ClassVar[str] = "follow"
+    follows: ClassVar[bool] = True
     summary: ClassVar[str] = "publishes a column that repeats another one together with it"
     guarantees: ClassVar[str] = "it says nothing that the column it follows does not say as published"
     lacks: ClassVar[str] = "what the column that it follows does not promise"

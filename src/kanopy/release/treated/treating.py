@@ -70,7 +70,7 @@ def treat(
     secrets, notes, files = Secrets(key), list[str](), dict[str, str]()
     made: dict[str, pl.Series] = {}
     done: dict[str, Treatment] = {}
-    for column, treatment in sorted(protect.items(), key=lambda each: each[1].name == "follow"):
+    for column, treatment in sorted(protect.items(), key=lambda each: each[1].follows):
         absent = [name for name in treatment.writes(column) if name not in published.columns]
         if absent and not treatment.for_identifiers:
             notes.append(
@@ -78,7 +78,7 @@ def treat(
             )
             continue
         facts: dict[str, Any] = {"files": files}
-        if treatment.name == "follow":
+        if treatment.follows:
             leader = treatment.reads(column)[0]
             facts["published"] = made.get(leader, published[leader] if leader in published.columns else None)
             if facts["published"] is None:
@@ -140,11 +140,7 @@ def require_columns(protect: Mapping[str, Treatment], columns: list[str]) -> Non
 def works_in_pieces(treatment: Treatment) -> bool:
     """Whether a treatment gives each row its values from the row and a key alone, so that pieces of a table are treated
     as the whole is. What needs a count of the whole table or random numbers per row is done in memory."""
-    from kanopy.treatments.base import SEED
-
-    random = treatment.secret == SEED and treatment.to_dict().get("kind") is not None
-    seeded = treatment.secret == SEED and treatment.name != "round"
-    return treatment.piecewise and not random and not seeded and not treatment.measures("x")
+    return treatment.piecewise and not treatment.random and not treatment.measures("x")
 
 
 def require_piecewise(job: Any, engine: str) -> None:
