@@ -248,5 +248,6 @@ def _distances(columns: Sequence[PublishedColumn], kind: str) -> Distances:
         point_at += size
         end_at += width
         least.append(np.zeros(size))
-    longs = (np.array(each, np.int64) for each in (kinds, offsets, widths, ends, least_offsets))
-    return Distances(*longs, *(np.concatenate(each) for each in (tables, points, low, high, least)))
+    longs = [np.array(each, np.int64) for each in (kinds, offsets, widths, ends, least_offsets)]
+    floats = [np.concatenate(each) for each in (tables, points, low, high, least)]
+    return Distances(*longs, *floats)

@@ -66,8 +66,9 @@ def gather(
                 kept += 1
             else:
                 together[other] = 0.0
+        norm = square**0.5
         for i in range(kept):
-            together[touched[i]] /= np.sqrt(square)
+            together[touched[i]] = together[touched[i]] / norm
         for row in range(len(shares)):
             share = shares[row, column]
             if share != 0.0:
