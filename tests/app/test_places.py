@@ -469,6 +469,7 @@ def test_a_dialog_stays_when_another_window_changes_the_project_and_overwrites_n
 
 def test_an_edit_of_a_tree_that_is_no_longer_there_is_refused(app: Callable[..., None]) -> None:
     async def story(hand: Hand, desk: Desk) -> None:
+        give_decades(desk)
         await hand.go("/hierarchies", "A quick look with")
         choose(hand, "30–39")
         panel = hand.place.edits

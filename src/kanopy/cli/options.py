@@ -191,11 +191,13 @@ def is_workbook(place: Any) -> bool:
 
 
 def _table_of(given: Any) -> Any:
-    return getattr(given, "data", None) or getattr(given, "original", None)
+    """The one table that a command reads; `init` takes several."""
+    several: list[str] = getattr(given, "tables", None) or []
+    return several[0] if len(several) == 1 else getattr(given, "data", None) or getattr(given, "original", None)
 
 
 def _reads_text(given: Any) -> bool:
-    names = ("data", "original", "released", "beside", "population")
+    names = ("data", "tables", "original", "released", "beside", "population")
     several = getattr(given, "data", "") is None and getattr(given, "job", None) is not None  # the job names its tables
     found = [getattr(given, name, None) for name in names]
     return several or any(is_text(one) for each in found for one in (each if isinstance(each, list) else [each]))

@@ -10,9 +10,9 @@ import typer
 from kanopy._errors import DataError, JobError, shown_address
 from kanopy._job.usage import STUDIED
 from kanopy.cli import options as o
-from kanopy.cli.check import about_both, earlier_tables, show_beside
 from kanopy.cli.console import counted, grid, of_units, progress_bar, worked_out
 from kanopy.cli.files import check_document, check_outputs, hierarchies_in, inputs_of, read_data
+from kanopy.cli.studies.check import about_both, earlier_tables, show_beside
 
 SHUFFLED = 0.1
 """Of shuffled rows hardly one stands where it was; in tiny tables some do by chance."""

@@ -220,9 +220,7 @@ def evidence(
     policy: Annotated[str, typer.Option(help=f"What is checked: {', '.join(POLICIES)}.")],
     original: Annotated[str | None, typer.Option(help="The table that the release was made from.")] = None,
     control: Annotated[str | None, typer.Option(help="A table of other people of the same population.")] = None,
-    threshold: Annotated[
-        float | None, typer.Option(help="The risk that a record may have, where one is named.")
-    ] = None,
+    threshold: Annotated[float | None, typer.Option(help="The risk a row may have.")] = None,
     guesses: Annotated[int, typer.Option(help="Guesses per attack.")] = 1000,
     layout: o.Form = None,
     **given: Any,

@@ -47,7 +47,7 @@ def assess(
     from kanopy._kinds import Whole, taken
     from kanopy._progress import Clock, Step
     from kanopy._table.sinks import staged
-    from kanopy.cli.risk import page_or_numbers
+    from kanopy.cli.studies.risk import page_or_numbers
     from kanopy.study.assess import assess as compare
 
     clock = Clock(())
