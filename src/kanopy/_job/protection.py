@@ -172,6 +172,8 @@ def settle_protection(job: Any) -> Iterator[str]:
                 f"{column!r} follows {leader!r}, which is not published. Give that column a role, or leave the "
                 "treatment out."
             )
+        if job.quasi and job.k > 1:
+            job.protect[column] = treatment = treatment.with_k(job.k)
         if treatment.by_person and not treatment.reads(column):
             if not job.unit:
                 yield (

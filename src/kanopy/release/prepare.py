@@ -210,7 +210,7 @@ def prepare(
         frame, lists = unrolled(frame, job.quasi, job.separators, job.repeats)
     roles, notes, untouched = roles_of(frame, job)
     notes = (*notes, *about_index(index, job.rest))
-    if job.k > frame.height:
+    if job.k > frame.height and not (isinstance(job, Job) and not job.quasi):
         raise too_few_rows(job.k, frame.height)
     table: Generalizable | Substitutable
     if isinstance(job, Job):

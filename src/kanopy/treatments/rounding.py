@@ -74,7 +74,7 @@ class Rounding(Treatment):
         series = table.rows[column]
         values = numbers_of(series, self.name)
         steps = values / self.base
-        seed = table.secrets.seed(self.name, column)
+        seed = table.seed(self, column)
         if self.kind == NEAREST:
             counted = np.floor(steps + 0.5)
         elif self.kind == RANDOM:

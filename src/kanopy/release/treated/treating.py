@@ -81,6 +81,8 @@ def treat(
         if treatment.follows:
             leader = treatment.reads(column)[0]
             facts["published"] = made.get(leader, published[leader] if leader in published.columns else None)
+            if leader in prepared.names:
+                facts["stands_for"] = _stands_for(prepared, leader)
             if facts["published"] is None:
                 raise JobError(
                     f"{column!r} follows {leader!r}, which is withheld. Leave its treatment out, or publish that "
@@ -92,6 +94,18 @@ def treat(
     order = [name for name in prepared.frame.columns if name in published.columns or name in made]
     published = published.with_columns([series.alias(name) for name, series in made.items()])[order]
     return published, Treated(rows, done, tuple(notes), files)
+
+
+def _stands_for(prepared: Prepared, leader: str) -> dict[str, set[str]]:
+    """Per label of a generalized column the values it stands for; none of ranges, which hold more than occur."""
+    hierarchy = getattr(prepared.table, "hierarchies", {}).get(leader)
+    if hierarchy is None or hierarchy.low is not None:
+        return {}
+    found: dict[str, set[str]] = {}
+    for value, *above in hierarchy.rows():
+        for label in above:
+            found.setdefault(label, set()).add(value)
+    return found
 
 
 def verify_treated(treated: Treated | None, job: Any, published: pl.DataFrame) -> tuple[str, ...]:
