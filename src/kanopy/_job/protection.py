@@ -161,21 +161,23 @@ def settle_protection(job: Any) -> Iterator[str]:
             )
     for column, treatment in treated.items():
         leader = str(getattr(treatment, "column", None))
-        if treatment.name == "follow" and leader in treated and treated[leader].name == "follow":
+        if treatment.follows and leader in treated and treated[leader].follows:
             yield f"{column!r} follows {leader!r}, which follows another column itself. Let both follow that one."
         if column in treatment.reads(column) or (set(treatment.reads(column)) & set(treatment.writes(column))):
             yield f"The treatment {treatment.name!r} of {column!r} refers to the column itself. Name another column."
-        if treatment.name == "follow" and leader not in written and job.roles.get(leader) in (
+        if treatment.follows and leader not in written and job.roles.get(leader) in (
             None, Role.IDENTIFIER, Role.UNIT, Role.UNDECIDED,
         ):  # fmt: skip
             yield (
                 f"{column!r} follows {leader!r}, which is not published. Give that column a role, or leave the "
                 "treatment out."
             )
-        if treatment.name == "shift-dates" and not treatment.reads(column):
+        if job.quasi and job.k > 1:
+            job.protect[column] = treatment = treatment.with_k(job.k)
+        if treatment.by_person and not treatment.reads(column):
             if not job.unit:
                 yield (
-                    f"shift-dates of {column!r} does not say whose dates they are. Name the column of the person: "
+                    f"{treatment.name} of {column!r} does not say whose dates they are. Name the column of the person: "
                     "unit = 'patient', or give the job a unit."
                 )
             else:

@@ -176,7 +176,7 @@ def publish(
         result, said = release_to(
             data, job, Files(place, report, mapping, manifest, solution, bool(values), share, target),
             read=lambda: read_data(data, layout), layout=layout, inputs=[key_file, *read],
-            key=key_for(job, key_file), source=data, progress=show, finish=finish,
+            key=key_for(job, key_file, data), source=data, progress=show, finish=finish,
             neutralize=given["neutralize_formulas"], **settings,
         )  # fmt: skip
     for line in (*result.notes, *said):

@@ -50,8 +50,6 @@ if TYPE_CHECKING:
 
 COLUMN = "earlier releases"
 """The column of histories in the search; it is never published."""
-EQUALITY = ("l-distinct", "p-sensitive", "l-entropy", "l-recursive", "alpha-k", "t-equal", "delta-disclosure")
-"""Models that look at nothing but which values are equal: earlier values are kept as keyed hashes."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -405,7 +403,7 @@ def _earlier_values(
                 then = [known.get(present.unit[person], own[row]) for row, person in enumerate(rows.tolist())]
                 if then == own:
                     continue
-                if model.name not in EQUALITY:
+                if not model.compares_values:
                     raise JobError(
                         f"The values of {name!r} changed since release {release}, and the model {model.name!r} "
                         "looks at more "
