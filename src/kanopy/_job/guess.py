@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from kanopy._errors import shown_address, some
 from kanopy._job.design import Design
-from kanopy._job.job import DEFAULT_K, Job
+from kanopy._job.job import Job
+from kanopy._job.kinds import DEFAULT_K
 from kanopy._job.toml_text import toml_key, toml_value
 from kanopy._shown import Short, shown_by
 from kanopy._table.official.classified import proposed, with_classified_roles

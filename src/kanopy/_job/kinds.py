@@ -15,6 +15,7 @@ from kanopy._parameters import check_parameters
 from kanopy.hierarchy.builders.base import Builder
 from kanopy.hierarchy.hierarchy import Hierarchy
 
+DEFAULT_K = 5
 ALONE = "With k = 1 every row may stand alone."
 
 

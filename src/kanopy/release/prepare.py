@@ -157,7 +157,7 @@ class Prepared:
         from kanopy._table.guessing.narrowing import find_dependences
 
         # A column that follows another is published as a function of what that one publishes.
-        own = {name for name, each in getattr(self.job, "protect", {}).items() if each.name == "follow"}
+        own = {name for name, each in getattr(self.job, "protect", {}).items() if each.follows}
         shown = [name for name in self.frame.columns if name not in {*self.at_home, *self.names, *own}]
         return find_dependences(self.frame, shown, self.names)
 
@@ -210,7 +210,7 @@ def prepare(
         frame, lists = unrolled(frame, job.quasi, job.separators, job.repeats)
     roles, notes, untouched = roles_of(frame, job)
     notes = (*notes, *about_index(index, job.rest))
-    if job.k > frame.height:
+    if job.k > frame.height and not (isinstance(job, Job) and not job.quasi):
         raise too_few_rows(job.k, frame.height)
     table: Generalizable | Substitutable
     if isinstance(job, Job):

@@ -107,6 +107,7 @@ class ShiftDates(Treatment):
     purpose: Annotated[str, Text("a text", empty=True), "the same key gives other shifts for another purpose"] = ""
 
     name: ClassVar[str] = "shift-dates"
+    by_person: ClassVar[bool] = True
     summary: ClassVar[str] = "shifts all dates of a person by the same secret number of days"
     guarantees: ClassVar[str] = (
         "no date is published as it was (unless cut to less than the shift); intervals within a unit are exact"

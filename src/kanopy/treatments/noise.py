@@ -70,7 +70,7 @@ class Noise(Treatment):
             return self._correlated(column, table)
         series = table.rows[column]
         values = numbers_of(series, self.name)
-        seed = table.secrets.seed(self.name, column)
+        seed = table.seed(self, column)
         if self.kind == ADDITIVE:
             spread = table.facts["spread"]
             if not spread:
@@ -110,7 +110,7 @@ class Noise(Treatment):
                 "Correlated noise needs columns that vary; constant where all are known: "
                 f"{', '.join(map(repr, constant))}. Leave them out."
             )
-        seed = table.secrets.seed(self.name, *names)
+        seed = table.seed(self, *names)
         drawn = np.column_stack([normals(seed, 0, len(values), j) for j in range(len(names))])
         placed = np.empty_like(drawn)
         placed[table.order] = drawn

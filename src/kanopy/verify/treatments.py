@@ -147,17 +147,23 @@ def _texts(column: pl.Series) -> list[str]:
     return column.cast(pl.String).drop_nulls().unique().to_list()
 
 
+def _people(seen: TreatedColumns, value: float) -> int:
+    """How many people the rows with a published value are about."""
+    rows = seen.original.filter(_number(seen.published[seen.column]) == value)
+    return rows.select(seen.unit).n_unique() if seen.unit and rows.height else rows.height
+
+
 def _tails(seen: TreatedColumns) -> str:
     """Top coding: nothing beyond the limits, one value per tail that enough share, all else as it was."""
     _nothing_new_missing(seen)
     pair = seen.pair(seen.column).drop_nulls()
-    size = int(seen.job.get("size", 3))
+    size = int(seen.job.get("size") or 3)
     changed = pair.filter(pl.col("before") != pl.col("after"))
     coded = changed["after"].unique().to_list()
     if len(coded) > 2:
         raise _failed(seen.column, f"it was coded to {len(coded)} values")
     for value in coded:
-        people = int((pair["after"] == value).sum())
+        people = _people(seen, value)
         if people < size:
             raise _failed(seen.column, f"a coded value stands for {people} people, where {size} must share it")
     slack = NEAR * _scale(pair["before"])
@@ -438,6 +444,13 @@ def _following(seen: TreatedColumns) -> str:
     ).unique()
     if pairs["key"].n_unique() < pairs.height:
         raise _failed(seen.column, f"it tells rows apart that {leader!r} does not")
+    own = pl.DataFrame(
+        {"key": seen.original[leader].cast(pl.String), "own": seen.original[seen.column].cast(pl.String)}
+    ).unique()
+    # Beside what is no value of the other column, a single value would say which one it was.
+    alone = pairs.join(own, on="key", how="anti").filter(pl.col("value").is_in(own["own"].drop_nulls().implode()))
+    if alone.height:
+        raise _failed(seen.column, f"it tells which value of {leader!r} was replaced")
     return f"it says nothing that {leader} does not say as published"
 
 

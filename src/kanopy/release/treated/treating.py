@@ -70,7 +70,7 @@ def treat(
     secrets, notes, files = Secrets(key), list[str](), dict[str, str]()
     made: dict[str, pl.Series] = {}
     done: dict[str, Treatment] = {}
-    for column, treatment in sorted(protect.items(), key=lambda each: each[1].name == "follow"):
+    for column, treatment in sorted(protect.items(), key=lambda each: each[1].follows):
         absent = [name for name in treatment.writes(column) if name not in published.columns]
         if absent and not treatment.for_identifiers:
             notes.append(
@@ -78,9 +78,11 @@ def treat(
             )
             continue
         facts: dict[str, Any] = {"files": files}
-        if treatment.name == "follow":
+        if treatment.follows:
             leader = treatment.reads(column)[0]
             facts["published"] = made.get(leader, published[leader] if leader in published.columns else None)
+            if leader in prepared.names:
+                facts["stands_for"] = _stands_for(prepared, leader)
             if facts["published"] is None:
                 raise JobError(
                     f"{column!r} follows {leader!r}, which is withheld. Leave its treatment out, or publish that "
@@ -92,6 +94,18 @@ def treat(
     order = [name for name in prepared.frame.columns if name in published.columns or name in made]
     published = published.with_columns([series.alias(name) for name, series in made.items()])[order]
     return published, Treated(rows, done, tuple(notes), files)
+
+
+def _stands_for(prepared: Prepared, leader: str) -> dict[str, set[str]]:
+    """Per label of a generalized column the values it stands for; none of ranges, which hold more than occur."""
+    hierarchy = getattr(prepared.table, "hierarchies", {}).get(leader)
+    if hierarchy is None or hierarchy.low is not None:
+        return {}
+    found: dict[str, set[str]] = {}
+    for value, *above in hierarchy.rows():
+        for label in above:
+            found.setdefault(label, set()).add(value)
+    return found
 
 
 def verify_treated(treated: Treated | None, job: Any, published: pl.DataFrame) -> tuple[str, ...]:
@@ -140,11 +154,7 @@ def require_columns(protect: Mapping[str, Treatment], columns: list[str]) -> Non
 def works_in_pieces(treatment: Treatment) -> bool:
     """Whether a treatment gives each row its values from the row and a key alone, so that pieces of a table are treated
     as the whole is. What needs a count of the whole table or random numbers per row is done in memory."""
-    from kanopy.treatments.base import SEED
-
-    random = treatment.secret == SEED and treatment.to_dict().get("kind") is not None
-    seeded = treatment.secret == SEED and treatment.name != "round"
-    return treatment.piecewise and not random and not seeded and not treatment.measures("x")
+    return treatment.piecewise and not treatment.random and not treatment.measures("x")
 
 
 def require_piecewise(job: Any, engine: str) -> None:
