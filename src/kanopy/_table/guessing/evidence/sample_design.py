@@ -35,7 +35,7 @@ def with_design(table: TableView, columns: Mapping[str, ColumnView], found: Mapp
             guesses[name] = replace(guess, kind="other weight")
     if weight is not None:
         guesses[weight] = replace(guesses[weight], kind="weight")
-        guesses |= {name: guess for name, guess in _parts_of_sample(table, columns, guesses, weight)}
+        guesses |= dict(_parts_of_sample(table, columns, guesses, weight))
     household = _household(table, columns, guesses)
     for name, guess in guesses.items():
         if guess.kind == "household" and name != household:
