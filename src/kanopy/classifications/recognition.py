@@ -324,7 +324,7 @@ def form_of(value: str) -> str:
     return re.sub("[0-9]", "9", re.sub("[A-Z]", "A", bare(value)))
 
 
-_FORM = {**{at: "9" for at in range(48, 58)}, **{at: "A" for at in (*range(65, 91), *range(97, 123))}}
+_FORM = {**dict.fromkeys(range(48, 58), "9"), **dict.fromkeys((*range(65, 91), *range(97, 123)), "A")}
 
 
 @lru_cache(maxsize=32)
