@@ -6,6 +6,7 @@ commands so that `kanopy --help` answers at once.
 
 from __future__ import annotations
 
+import os
 import re
 import signal
 import sys
@@ -13,6 +14,9 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Annotated, Any
+
+# Threads of NumPy's linear algebra spin while they wait; our matrices are small (docs/decisions/0215-threads.md).
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import typer
 from typer.core import TyperGroup

@@ -59,6 +59,8 @@ def why_in_memory(job: Any) -> str | None:
         return "lists are only taken apart there"
     if job.neutralize_formulas:
         return "texts are only neutralized there"
+    if job.margin:
+        return "a release within a margin is drawn there"
     if job.places:
         return "places are only made of two columns there"
     if untouched := [name for name in job.decimals if name not in job.quasi]:
