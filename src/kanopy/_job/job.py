@@ -102,6 +102,8 @@ class Job(Declared):
     then `k` counts these, not rows. `known` is how many rows of one person an attacker may know: 1, more, or "all".
     Without it that is 1, and "all" where something published ties the rows of a person together (a pseudonym, say).
 
+    `margin` is how much more than the least loss a release may have: among such releases a secret chooses.
+
     `protect` says per column that is no quasi-identifier how its values are treated, such as rounding or date shift.
 
     A quasi-identifier may hold lists (what somebody bought), as such or as texts with what `separators` say between
@@ -191,6 +193,7 @@ class Job(Declared):
     sheet: policies.Sheet = None
     header_row: policies.HeaderRow = None
     places: usage.Places = field(default_factory=dict)
+    margin: usage.Margin = 0.0
     _said: frozenset[str] = field(init=False, repr=False, default=frozenset())
 
     if TYPE_CHECKING:
@@ -239,6 +242,7 @@ class Job(Declared):
             sheet: str | None = None,
             header_row: int | None = None,
             places: Mapping[str, Columns] = ...,
+            margin: float = 0.0,
         ) -> None: ...
 
     def __post_init__(self) -> None:
