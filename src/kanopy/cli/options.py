@@ -139,7 +139,7 @@ SHARED: dict[str, tuple[Any, ...]] = {
     "report": (FILE, "Write a report: a page (.html), a document (.pdf, .docx), the numbers (.json), a script (.py)."),
     "report_values": (FLAG, "Show original rows and values in the report. Keep it inside.", "--report-values"),
     "sampling_fraction": (TEXT, "The share of the population that is in the table, e.g. 2%."),
-    "sampling_weight": (TEXT, "The column with sampling weights: how many people a row stands for.", "--weight"),
+    "sampling_weight": (TEXT, "The column with sampling weights: how many people a row stands for."),
     "household": (TEXT, "The column whose equal values belong to one household."),
     "every": (TEXT, "Rows that share each combination of a few quasi-identifiers: 2:10,3:3 for any two, any three."),
     "target": (TEXT, "A column whose prediction is tried before and after."),
@@ -263,7 +263,7 @@ OTHER_RELEASE = Needs(
     lambda given: given.beside or getattr(given, "released", None) is not None,
 )
 RELEASED = Needs("a release of the table (--released FILE)", lambda given: given.released is not None)
-WEIGHTS = Needs("sampling weights (--weight COLUMN)", lambda given: given.sampling_weight or given.job)
+WEIGHTS = Needs("sampling weights (--sampling-weight COLUMN)", lambda given: given.sampling_weight or given.job)
 SKIPPED = Needs("a job that skips rows (skip-rows)", lambda given: given.wanted.skip_rows, "job")
 DATA = Needs("data to measure on (--data FILE)", lambda given: given.data is not None)
 CHANCE = Needs("something left to chance (--learn, or --queries above 0)", lambda given: given.learn or given.queries)
@@ -279,7 +279,7 @@ def both(first: Needs, second: Needs) -> Needs:
     """Two needs of one option.
 
     >>> both(WEIGHTS, RELEASED).words
-    'sampling weights (--weight COLUMN) and a release of the table (--released FILE)'
+    'sampling weights (--sampling-weight COLUMN) and a release of the table (--released FILE)'
     """
     return Needs(f"{first.words} and {second.words}", lambda given: first.met(given) and second.met(given), first.once)
 

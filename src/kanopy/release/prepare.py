@@ -365,7 +365,10 @@ def generalizable(
     people = _population(population, job)
     hierarchies = resolve_hierarchies(frame, job, people, rows_of, None if units is None else units.of_row)
     asked = [name for model in job.models for name in model.sensitive]
-    needed = dict.fromkeys((*(name for name in job.sensitive if rows_of is None or name in frame.columns), *asked))
+    treated = changed_columns(job)
+    # Nothing is asked of the classes' values of treated columns: what leaves are others.
+    plain = [name for name in job.sensitive if name not in treated and (rows_of is None or name in frame.columns)]
+    needed = dict.fromkeys((*(plain if job.quasi else ()), *asked))
     if job.target is not None:
         if job.target not in frame.columns:
             hint = near_miss(job.target, [name for name in frame.columns if name not in job.quasi])

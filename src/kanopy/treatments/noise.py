@@ -90,8 +90,6 @@ class Noise(Treatment):
         self, drawn: np.ndarray[tuple[int], np.dtype[np.float64]], table: Table
     ) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
         """Numbers drawn for the canonical order of a whole table, row by row."""
-        if table.facts.get("pieces"):
-            return drawn
         placed = np.empty_like(drawn)
         placed[table.order] = drawn
         return placed

@@ -62,7 +62,7 @@ def risk(
     population, report, every = given["population"], given["report"], given.pop("every")
     wanted = o.job_of(given, settled=False)
     if row_risks is not None and wanted.sampling_weight is None and not suda and every is None:
-        raise JobError("There is no risk to write by row: ask for it (--weight, --suda or --every).")
+        raise JobError("There is no risk to write by row: ask for it (--sampling-weight, --suda or --every).")
     if combinations is not None and every is None:
         raise JobError("Say which combinations should be shared by how many rows (--every 2:10,3:3).")
     inputs = inputs_of(data, given["job"], wanted.population, released, *(beside or ()))
