@@ -16,7 +16,7 @@ import numpy as np
 
 from kanopy._arrays import SUPPRESSED_LABEL, Ints
 from kanopy._errors import HierarchyError, some
-from kanopy._mixins import Drawn
+from kanopy._mixins import HtmlReprMixin
 from kanopy._parameter_types import Flag, ListOf, OneOf, Text
 from kanopy.classifications.classification import Classification
 from kanopy.classifications.matching import Matches, match_values
@@ -36,7 +36,7 @@ NAMES_ALONE = frozenset(
 
 
 @dataclass(frozen=True)
-class Classified(Drawn):
+class Classified(HtmlReprMixin):
     """A hierarchy from a classification, what each value was taken for, and what to know about it."""
 
     hierarchy: Hierarchy
