@@ -175,6 +175,7 @@ FEATURES = {
     "utility of releases of others": Feature(
         r"other (?:tools|programs)|whichever program", command("assess"), ("docs/reference/utility.md",)
     ),
+    "assistants": Feature(r"assistant", command("mcp"), ("docs/how-to/assistants.md",)),
     "risk of releases": Feature(
         r"linkage attack|re-identif", option("risk", "--released"), ("docs/reference/risk.md",)
     ),
