@@ -9,14 +9,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from kanopy._errors import JobError, near_miss
 from kanopy._job.usage import STUDIED
-from kanopy._kinds import Flag, Maybe, OneOf, Share, Whole
+from kanopy._parameter_types import Flag, Maybe, OneOf, Share, Whole
 from kanopy._parameters import Declared, parameters_of
 from kanopy._usage import Needs
 from kanopy.metrics.risk.weighted import ANY, VALUE
 from kanopy.privacy.survey import Every
 
 WEIGHTS = Needs(
-    "sampling weights (sampling_weight=…, --weight COLUMN)", lambda study: study.sampling_weight is not None, "study"
+    "sampling weights (sampling_weight=…, --sampling-weight COLUMN)",
+    lambda study: study.sampling_weight is not None,
+    "study",
 )
 RELEASED = Needs(
     "a release in which rows are looked for (released=…, --released FILE)",

@@ -55,14 +55,14 @@ def risk(
     """
     from kanopy._progress import Clock, Step
     from kanopy._table.sinks import staged
-    from kanopy.study.risk import assess_risk
     from kanopy.study.risk_settings import RiskSettings
+    from kanopy.study.risk_study import assess_risk
 
     clock = Clock(())
     population, report, every = given["population"], given["report"], given.pop("every")
     wanted = o.job_of(given, settled=False)
     if row_risks is not None and wanted.sampling_weight is None and not suda and every is None:
-        raise JobError("There is no risk to write by row: ask for it (--weight, --suda or --every).")
+        raise JobError("There is no risk to write by row: ask for it (--sampling-weight, --suda or --every).")
     if combinations is not None and every is None:
         raise JobError("Say which combinations should be shared by how many rows (--every 2:10,3:3).")
     inputs = inputs_of(data, given["job"], wanted.population, released, *(beside or ()))
@@ -219,7 +219,7 @@ def _show(out: Any, found: Any, report: Path | None) -> None:
         f"{found.suppressed_rows:,} {'' if found.units is None else 'rows '}suppressed."
     )
     if found.units is not None:
-        from kanopy.report.pages.risk import known_rows
+        from kanopy.report.pages.risk_page import known_rows
 
         out.print(known_rows(found.to_dict())[0])
     if found.journalist.k_map is not None:
