@@ -20,13 +20,14 @@ from kanopy._shown import Drawn
 from kanopy.hierarchy.builders.base import Builder
 from kanopy.hierarchy.builders.semantic.cuts import CutTree, cut_levels, even_sizes, with_partial_groups
 from kanopy.hierarchy.builders.semantic.everyday import Known, everyday, spread
-from kanopy.hierarchy.builders.semantic.naming import GroupNames
+from kanopy.hierarchy.builders.semantic.kinds import with_kinds
+from kanopy.hierarchy.builders.semantic.naming import GroupNames, spelled, unique_terms
 from kanopy.hierarchy.builders.semantic.official import MOST_ROWS, official_levels
 from kanopy.hierarchy.builders.semantic.uniting import MEANING, OTHER, by_meaning, concepts_of, united_levels
 from kanopy.hierarchy.column import Column, column_of
 from kanopy.hierarchy.hierarchy import Hierarchy
 from kanopy.hierarchy.quality.semantic_loss import WEIGHTS, level_losses, level_weights, loss_table, transition_loss
-from kanopy.ontology.join import JoinTree, clearest_term, join_tree, least_common_subsumer
+from kanopy.ontology.join import JoinTree, join_tree, least_common_subsumer
 from kanopy.ontology.senses.labels import Match, find_label, root_of
 from kanopy.ontology.senses.senses import Choice, SenseChoices, Senses, senses_of_values
 from kanopy.ontology.similarity.measures import find_measure
@@ -103,7 +104,7 @@ class SemanticBuilder(Builder):
         groups = Groups([])
         if len(known) > 1 or (known and not sources):
             groups = self._group(senses, [labels[at] for at in known], concepts[known], notes)
-        if sources or (groups.names and len(known) < len(labels)):
+        if sources or (self.unknown == "other" and groups.names and len(known) < len(labels)):
             return self._united(sources, groups, known, senses, labels, concepts, column.name, notes)
         table = np.full((len(groups.concepts) + 1, len(labels)), -1, np.int32)
         table[0] = concepts
@@ -128,17 +129,21 @@ class SemanticBuilder(Builder):
         notes: list[str],
     ) -> Proposal:
         """The levels of all sources, and beside them what only the ontology knows, below one top."""
-        if groups.names:
-            sources = [*sources, by_meaning(groups.names, known, labels, MEANING)]
+        if groups.concepts:
+            words = groups.names or spelled(senses.taxonomy, [labels[at] for at in known], groups.concepts)
+            sources = [*sources, by_meaning(words, known, labels, MEANING)]
         united = united_levels(labels, sources, self.unknown == "other")
         table = concepts_of(senses.taxonomy, united.rows, labels, concepts)
         rows = [*united.rows, [SUPPRESSED_LABEL] * len(labels)]
         names = [dict(enumerate(row)) for row in rows]
         if alone := [
-            label for label, text in zip(labels, united.rows[-1] if united.rows else (), strict=False) if text == OTHER
+            label
+            for label, text in zip(labels, united.rows[-1] if united.rows else (), strict=False)
+            if text == OTHER and OTHER in united.sources
         ]:
             notes.append(
-                f"{len(alone):,} of {len(labels):,} values could not be grouped, and are {OTHER!r} below the top: {some(alone)}."
+                f"{len(alone):,} of {len(labels):,} values could not be grouped, and are {OTHER!r} below the top: "
+                f"{some(alone)}."
             )
         proposal = _proposal(senses.taxonomy, labels, table, names, groups.means, senses, self, name, notes)
         return replace(proposal, sources=united.sources)
@@ -200,12 +205,13 @@ class SemanticBuilder(Builder):
 class Ontology(SemanticBuilder):
     """Group values by what they mean, in levels.
 
-    Senses are chosen for the whole column. `style="nearness"` joins values that are near by all links of the ontology
-    and by the words of its definitions, and names groups by what their members share; `style="taxonomy"` cuts the
-    ontology itself: values under the concepts where they meet, in levels that lose least meaning, with at most
-    `max_fan_out` children if the ontology allows. `levels` counts the values and the top; they shrink evenly. Unknown
-    values stay as they are up to the top (or are an error with `unknown="error"`). `propose` also returns the senses
-    and the score.
+    What classifications and vocabularies of everyday answers know comes first. Of the other values, senses are chosen
+    for the whole column. `style="nearness"` joins values that are near by all links of the ontology and by the words of
+    its definitions, and names groups by what their members share; `style="taxonomy"` cuts the ontology itself: values
+    under the concepts where they meet, in levels that lose least meaning, with at most `max_fan_out` children if the
+    ontology allows. `levels` counts the values and the top; they shrink evenly. What no source knows is `other` below
+    the top (apart with `unknown="top"`, an error with `unknown="error"`). `propose` also returns senses, score and
+    sources.
 
     >>> h = Ontology().build(["dog", "cat", "horse", "eagle", "owl", "hawk", "trout", "salmon"])
     >>> sorted(h.labels_at(2))
@@ -290,9 +296,15 @@ class Ontology(SemanticBuilder):
         if len(distinct) == 1:
             top = (*taxonomy.parents_of(top), top)[0]
         namer = GroupNames(taxonomy, labels, concepts)
+        partitions, left_over = with_kinds(namer, partitions, left_over)
         whole = namer.whole(top)
         rows, names = [np.full(len(concepts), top, np.int32)], [[whole] * len(labels)]
-        for groups in partitions:  # from the coarsest down: a group is named within the larger one
+        finer = [*partitions, np.arange(len(concepts), dtype=np.int32)][1:]
+        for groups, below in zip(
+            partitions, finer, strict=True
+        ):  # from the coarsest down: a group is named within the larger one
+            if len(rows) == len(partitions) > 1:  # finest groups without a name that says something are not made
+                groups = namer.only_named(groups, below, names[0])
             names.insert(0, namer.level(groups, names[0], left_over if len(rows) == 1 else -1))
             shared = {
                 group: least_common_subsumer(taxonomy, concepts[groups == group].tolist())
@@ -435,7 +447,7 @@ def _proposal(
     """Concepts become labels. -1 above the first row means: as the level below."""
     top = np.unique(table[-1])
     all_under_one = len(top) == 1 and top[0] >= 0 and top[0] != root_of(taxonomy)
-    words = _unique_terms(taxonomy, labels, table) if not names else {}
+    words = unique_terms(taxonomy, labels, table) if not names else {}
     rows: list[list[str]] = []
     concepts = table.copy()
     for value, label in enumerate(labels):
@@ -462,23 +474,3 @@ def _proposal(
     if SUPPRESSED_LABEL in hierarchy.labels:
         choices[SUPPRESSED_LABEL] = Choice(find_label(taxonomy, SUPPRESSED_LABEL), root_of(taxonomy), "says nothing")
     return Proposal(hierarchy, Senses(taxonomy, choices), float(weights @ losses), tuple(losses.tolist()), tuple(notes))
-
-
-def _unique_terms(taxonomy: Taxonomy, labels: Sequence[str], table: Ints) -> dict[int, str]:
-    """A label for every concept above the values: its clearest term, told apart from others by its hypernym."""
-    leaves: dict[str, int] = {label: value for value, label in enumerate(labels)}
-    used: dict[str, int] = {}
-    words: dict[int, str] = {}
-    for concept in dict.fromkeys(int(c) for row in table[1:][::-1] for c in row if c >= 0):
-        term = clearest_term(taxonomy, concept)
-        parents = taxonomy.parents_of(concept)
-        options = [term, f"{term} ({clearest_term(taxonomy, parents[0])})" if parents else term]
-        options.append(taxonomy.sense_name(concept))
-        for option in options:
-            # A value of the same name is no trouble if it lies under this concept: the two never stand side by side.
-            own_value = option in leaves and concept in table[1:, leaves[option]]
-            if option not in used and (option not in leaves or own_value):
-                break
-        used[option] = concept
-        words[concept] = option
-    return words

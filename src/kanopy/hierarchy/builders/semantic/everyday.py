@@ -1,4 +1,4 @@
-"""What is known about the values of a column before anything is clustered: vocabularies, absent answers, shared beginnings.
+"""What is known of the values before anything is clustered: vocabularies, absent answers, shared beginnings.
 
 Every source takes the values it knows and gives them levels; the next source sees what is left. A vocabulary is used if
 it knows enough of the column (fewer values suffice if the column name speaks of its subject); codes of absent answers
@@ -26,18 +26,20 @@ LEAST_RATE, LEAST_RATE_NAMED = 0.8, 0.6
 """So large a share of the values must a vocabulary know; less where the column name speaks of its subject."""
 LEAST_FOUND = 3
 """So many values must it know where the name says nothing."""
+MOST_ANSWERS = 1_000
+"""Among more values `blank` or `refusal` is a word by chance."""
 SYSTEMATIC = 0.5
 """Parts of labels mean something if so many of the values share them."""
 _PARTS = (re.compile(r"\s*(?:[:|>/]|\s[-–—]\s|--)\s*"), re.compile(r"[-_]"))
-_SAYS_NOTHING = frozenset(
-    "a all any non no not never new north south east west northern southern eastern western san santa saint st other "
-    "un very more most less old great united upper lower mid the of and or in".split()
-)
+_EMPTY_PARTS = """
+    a all any non no not never new north south east west northern southern eastern western san santa saint st other un
+    very more most less old great united upper lower mid the of and or in"""
+_SAYS_NOTHING = frozenset(_EMPTY_PARTS.split())
 
 
 @dataclass(frozen=True)
 class Known:
-    """Per level (the finest first) the label of each value that a source knows ("" for others), and what the source is."""
+    """Per level (the finest first) the label of each value that a source knows ("" for others)."""
 
     rows: tuple[tuple[str, ...], ...]
     known: tuple[bool, ...]
@@ -57,7 +59,7 @@ def everyday(labels: Sequence[str], name: str, most: int) -> list[Known]:
         return []
     found = []
     vocabulary = find_vocabulary(labels, name)
-    absent = no_answers(labels)
+    absent = no_answers(labels) if len(labels) <= MOST_ANSWERS else {}
     left = set(labels)
     if vocabulary is not None:
         groups = {label: at for label in labels if label not in absent and (at := vocabulary.find(label)) >= 0}

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kanopy._arrays import SUPPRESSED_LABEL, Ints
+from kanopy._arrays import Ints
 from kanopy.hierarchy.builders.semantic.everyday import Known
 from kanopy.ontology.join import least_common_subsumer
 from kanopy.ontology.senses.labels import root_of
@@ -69,18 +69,19 @@ def _names(each: Known, mine: Sequence[bool], labels: Sequence[str], made: set[s
     inside: dict[str, set[int]] = {}
     for row in each.rows:
         for at, text in enumerate(row):
-            if mine[at] and text != labels[at]:
+            if mine[at] and text:
                 inside.setdefault(text, set()).add(at)
     place = {label: at for at, label in enumerate(labels)}
     found = {}
     for text, members in inside.items():
-        if (text in made and text != OTHER) or (text in place and place[text] not in members):
+        own_value = len(members) == 1 and text == labels[min(members)]
+        if not own_value and ((text in made and text != OTHER) or (text in place and place[text] not in members)):
             found[text] = f"{text} (by {each.source})" if each.source == MEANING else f"{text} ({each.source})"
     return found
 
 
 def concepts_of(taxonomy: Taxonomy, rows: Sequence[Sequence[str]], labels: Sequence[str], concepts: Ints) -> Ints:
-    """What every label means: the lowest concept above the members that the ontology knows, the root where it knows none.
+    """What every label means: the lowest concept above the members that are known, the root where none is.
 
     The first row are the values, the last one the top.
     """
@@ -112,8 +113,3 @@ def by_meaning(names: Sequence[Sequence[str]], known: Sequence[int], labels: Seq
         own = dict(zip(known, row, strict=True))
         rows.append(tuple(own[at] if at in grouped else "" for at in range(len(labels))))
     return Known(tuple(rows), tuple(at in grouped for at in range(len(labels))), source)
-
-
-def top_of(labels: Sequence[str]) -> dict[int, str]:
-    """The top above several sources: it says nothing."""
-    return dict.fromkeys(range(len(labels)), SUPPRESSED_LABEL)

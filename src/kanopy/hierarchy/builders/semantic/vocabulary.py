@@ -18,11 +18,12 @@ from pathlib import Path
 FOLDER = Path(__file__).resolve().parents[3] / "data" / "vocabularies"
 NO_ANSWER = "answers"
 """The vocabulary whose codes of absent answers are understood in every column."""
-NEGATIVE = frozenset({"no", "not", "never", "non", "without", "un", "nicht", "kein", "keine", "sans", "sin", "ohne"})
-FILLERS = frozenset(
-    "a all also an and any are as at be been being but by completed currently example for has have i in is it living "
-    "my of on or other's own's than that the their to up via was with".split()
-)
+_NEGATIVE = ("no", "not", "never", "non", "without", "un", "nicht", "kein", "keine", "sans", "sin", "ohne")
+NEGATIVE = frozenset([*_NEGATIVE, *(f"{word}+" for word in _NEGATIVE)])
+_FILLERS = """
+    a all also an and any are as at be been being but by completed currently example for has have i in is it living my
+    of on or other's own's than that the their to up via was with"""
+FILLERS = frozenset(_FILLERS.split())
 SHORT = {
     "acdm": "academic", "adm": "administrative", "amer": "american", "assoc": "associate", "civ": "civilian",
     "emp": "employed", "empl": "employed", "exec": "executive", "gov": "government", "govt": "government",
@@ -37,6 +38,7 @@ LONGEST = 160
 """Longer texts are no answers of a list."""
 _BRACKETS = re.compile(r"\([^()]*\)|\[[^\[\]]*\]")
 _NUMBER = re.compile(r"^\s*\d{1,3}\s*[.):=-]\s*(?=\D)")
+_NOT_APPLICABLE = re.compile(r"\bn\s*[/.]\s*a\b")
 _WORDS = re.compile(r"[^\W_]+")
 
 
@@ -48,13 +50,15 @@ def words_of(text: str) -> tuple[str, ...]:
     (('self', 'employed', 'not', 'incorporated'), ('bachelor', 'degree'), ('dont', 'know'))
     """
     plain = unicodedata.normalize("NFKD", _NUMBER.sub("", text).casefold().replace("'", "").replace("’", ""))
-    plain = "".join(letter for letter in plain if not unicodedata.combining(letter))
+    plain = _NOT_APPLICABLE.sub("na", "".join(letter for letter in plain if not unicodedata.combining(letter)))
     outside = _BRACKETS.sub(" ", plain)
     found = [
         word for each in _WORDS.findall(outside) or _WORDS.findall(plain) for word in SHORT.get(each, each).split()
     ]
-    kept = [word for word in found if word not in FILLERS] or found
-    return tuple(dict.fromkeys(_singular(word) for word in kept))
+    kept = [_singular(word) for word in found if word not in FILLERS] or found
+    # `not employed, looking` and `not employed, not looking` differ in how often they negate.
+    again = [f"{word}+" if word in NEGATIVE and word in kept[:at] else word for at, word in enumerate(kept)]
+    return tuple(dict.fromkeys(again))
 
 
 def _singular(word: str) -> str:
@@ -205,7 +209,7 @@ def column_words(name: str) -> frozenset[str]:
     """The words of a column name, folded.
 
     >>> sorted(column_words("maritalStatus")), sorted(column_words("NEW_RACE"))
-    (['marital', 'status'], ['new', 'race'])
+    (['marital', 'maritalstatus', 'status'], ['new', 'new_race', 'race'])
     """
     parts: Sequence[str] = re.findall(r"[A-Z]?[a-zß-ÿ]+|[A-Z]+(?![a-z])", name)
     return frozenset({part.casefold() for part in parts} | {name.casefold()})
