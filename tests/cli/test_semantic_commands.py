@@ -27,7 +27,8 @@ def test_evaluate_prints_exactly_the_promised_shape(animals):
     assert set(result) == {"hierarchies", "ranking"}
     (judged,) = result["hierarchies"]
     assert set(judged) == {
-        "file", "score", "mean_score", "agreement", "known_values", "known_labels", "weights", "levels", "too_close", "transitions", "faults",
+        "file", "score", "mean_score", "agreement", "known_values", "known_labels", "weights", "levels",
+        "too_close", "transitions", "faults",
     }  # fmt: skip
     assert round(judged["score"], 4) == 0.2291
     assert judged["weights"] == pytest.approx([1 / 3] * 3)
