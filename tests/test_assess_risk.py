@@ -108,8 +108,14 @@ def test_two_releases_in_which_people_came_and_went() -> None:
         {"age": after["age"]}, quasi=["age"], beside={"age": before["age"]}, in_order=False, threshold=0.25
     ).to_dict()["beside"]
     assert (counts["joined_by"], counts["added"], counts["removed"], counts["exposed_changes"]) == ("values", 2, 0, 2)
-    with pytest.raises(DataError, match="leave the unit out"):
-        assess_risk(after, quasi=["age"], beside=before, unit="pseudonym")
+    # A unit that both tables hold joins them person by person; without it, what joins them must be named.
+    people = assess_risk(after, quasi=["age"], beside=before, unit="pseudonym", threshold=0.5).beside
+    assert people is not None
+    assert (people.joined_by, people.added, people.removed, people.rows, people.exposed_changes) == (
+        "pseudonym", 3, 1, 7, 2,
+    )  # fmt: skip
+    with pytest.raises(DataError, match="joined by a column that all of them have"):
+        assess_risk(after, quasi=["age"], beside={"age": before["age"]}, unit="pseudonym")
 
 
 def test_the_page_tells_what_order_time_and_another_release_give_away() -> None:

@@ -63,8 +63,6 @@ MEANINGS = {
     "beside": "together with an earlier release of the same people",
     "counted": "what is counted: rows, or people where several rows or tables are joined by a key",
     "releases": "other releases or tables that were joined",
-    "tied_people": "people whose published rows are tied together, by a pseudonym for example",
-    "rare_traces": "of these, people whose whole trace fewer than k share",
     "joined_by": "the column that rows were joined by; row: in the same order; values: shuffled, by what both publish",
     "check:columns": "quasi-identifiers of either release",
     "added": "rows that came since the earlier release",

@@ -238,7 +238,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "10%",
         "--released",
         "release.csv",
-        "--weight",
+        "--sampling-weight",
         "zip",
         "--household",
         "ill",

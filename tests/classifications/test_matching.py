@@ -33,6 +33,17 @@ def meant(name: str, values: list[str]) -> list[str | None]:
             ["UK", "Ivory Coast", "Côte d'Ivoire", "COTE D'IVOIRE", "South Korea", "Korea, Rep.", "Allemagne", "U.S."],
             ["GB", "CI", "CI", "CI", "KR", "KR", "DE", "US"],
         ),
+        (
+            "countries",
+            [
+                "Kingdom of Belgium",
+                "Egypt, Arab Rep.",
+                "Armenia, Republic of",
+                "Republic of China",
+                "Republic of the Congo",
+            ],
+            ["BE", "EG", "AM", "TW", "CG"],
+        ),
         ("us-counties", ["1001", "10001", "6037"], ["01001", "10001", "06037"]),
         ("us-zip3", ["2139", "02139", "02139-1234", "10001"], ["021", "021", "021", "100"]),
         ("naics", ["31", "31-33", "313300", "3133", "722511"], ["31-33", "31-33", "3133", "3133", "722511"]),
@@ -56,6 +67,7 @@ def test_numbers_of_answers_are_no_codes_of_education():
 def test_measurements_are_no_codes():
     assert meant("us-zip3", ["24.1", "18.4", "1970 Q1"]) == [None] * 3
     assert meant("naics", ["72.25", "11.1"]) == [None, None]
+    assert meant("icd-9-cm", ["-139", "+250"]) == meant("us-zip3", ["18-23", "65-90"]) == [None, None]
 
 
 def test_unknown_codes_share_a_label_and_are_listed():

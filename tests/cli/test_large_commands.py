@@ -81,7 +81,7 @@ def test_what_an_engine_has_no_use_for_is_refused_before_work(shell: Shell) -> N
         (("--overwrite",), "overwrite has no effect without a table of a database"),
         (("--master", "local[2]"), "master has no effect without the engine 'spark'"),
         (("--engine", "stream", "--bound"), "bound has no effect without an algorithm that generalizes"),
-        (("--report", "r.pdf"), "Cannot write the report 'r.pdf'. Known suffixes: .html, .json, .py"),
+        (("--report", "r.doc"), "Cannot write the report 'r.doc'. Known suffixes: .html, .pdf, .docx, .json, .py"),
     ):
         run = shell(*asked, *more)
         assert run.status == 2 and why in run.words, (more, run.error)

@@ -145,11 +145,11 @@ def test_a_study_that_fails_leaves_none_of_its_outputs(
     assert made == ["few.csv", "p.csv", "r.html", "rows.csv"]
     for name in ("few.csv", "r.html", "rows.csv"):
         (shell.folder / name).unlink()
-    monkeypatch.setattr(f"kanopy.cli.risk.{step}", fails)
+    monkeypatch.setattr(f"kanopy.cli.studies.risk.{step}", fails)
     run = shell(*study)
     assert run.status == 2 and "this step fails" in run.words, run.error
     assert [path.name for path in shell.folder.iterdir()] == ["p.csv"]
     if step != "combination_table":
-        monkeypatch.setattr("kanopy.cli.assess._show", fails)
+        monkeypatch.setattr("kanopy.cli.studies.assess._show", fails)
         run = shell("assess", "p.csv", "p.csv", "-q", "age", "--no-learn", "--report", "r.html")
         assert run.status == 2 and [path.name for path in shell.folder.iterdir()] == ["p.csv"]

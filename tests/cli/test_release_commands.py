@@ -327,7 +327,7 @@ def test_init_writes_hierarchies_beside_the_job_unless_told_not_to(shell: Shell)
     table = shell.write("people.csv", "age,country\n" + rows)
     made = shell("init", table, "-o", "first.toml", "--json").json
     assert made["hierarchies"] == ["first-hierarchies/age.json", "first-hierarchies/country.csv"]
-    assert [column["hierarchy"] for column in made["columns"]] == ["auto", "ontology"]
+    assert [column["hierarchy"] for column in made["columns"]] == ["auto", "classification"]
     assert "Africa" in (shell.folder / "first-hierarchies/country.csv").read_text(encoding="utf-8")
     assert shell("init", table, "-o", "second.toml", "--no-hierarchies", "--json").json["hierarchies"] == []
     losses = {

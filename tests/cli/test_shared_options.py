@@ -36,7 +36,7 @@ def test_the_same_option_means_the_same_everywhere() -> None:
     """One name, one meaning: only what a command says of its own may differ, and is listed here."""
     own = {"--output", "--k", "-k", "--suppress", "--algorithm", "--unknown", "--hierarchies", "--measure",
            "--ontology", "--algorithms", "--senses", "--svg", "--html", "--levels",
-           "--weights", "-o", "-m", "--method"}  # fmt: skip
+           "--weights", "-o", "-m", "--method", "--beside", "--control", "--learn"}  # fmt: skip
     seen: dict[str, set[str]] = {}
     for command in commands(typer.main.get_command(app)).values():
         for option in command.params:

@@ -191,6 +191,7 @@ ALLOWED = {
         "## k does not cover the order of rows": "about k; the section says what Kanopy does",
         "## k says nothing about who is in the table": "about k; the section says what Kanopy does",
     },
+    "docs/how-to/attacks.md": {"Lists in cells are not attacked": "about attacks; the page says what is attacked"},
     "docs/how-to/explore.md": {"suppress nothing": "a question"},
     "docs/how-to/from-arx.md": {
         "ARX's overview of methods did not list": "about ARX",
@@ -212,6 +213,12 @@ ALLOWED = {
         "Open answers": "they have no hierarchy, which is why they are masked",
         "have no hierarchy are compared by meaning": "about columns",
     },
+    "docs/how-to/releases-over-time.md": {
+        "gave away is counted": "about what was published before",
+        "With several rows per person": "about models of sensitive columns; k holds for all rows of a person",
+    },
+    "docs/how-to/several-tables.md": {"are not available for several tables": "the limits of linked jobs"},
+    "docs/how-to/treatments.md": {"refuse jobs with treatments": "the engines refuse them"},
     "docs/how-to/missing-values.md": {"contain units or questions": "units of measurement"},
     "docs/people.md": {
         "If every unit has one row": "true, and said by a note",
@@ -219,6 +226,7 @@ ALLOWED = {
         "Every other algorithm refuses": "those that count people are named before",
         "cannot be combined with lists": "the job refuses them together",
         "The engines for large tables refuse lists": "they do",
+        "Algorithms that protect one known row only": "local recodings are refused where more rows are known",
     },
     "docs/reference/privacy-models.md": {"They refuse models about a population": "about clusterings"},
     "docs/reference/risk.md": {"does not know who is in the table": "about an attacker"},

@@ -15,17 +15,21 @@ from kanopy.ontology.similarity.measures import MEASURES
 from kanopy.privacy.models import MODELS
 from kanopy.search.algorithms import ALGORITHMS
 from kanopy.search.full_domain.optimal import Optimal
+from kanopy.treatments.registry import TREATMENTS
 
 SOURCES = Path(kanopy.__file__).parent
-REGISTERED = {*ALGORITHMS, *MODELS, *BUILDERS, *MASKINGS, *MEASURES}
+REGISTERED = {*ALGORITHMS, *MODELS, *BUILDERS, *MASKINGS, *MEASURES, *TREATMENTS}
 ORDINARY = {name for name in REGISTERED if name.isalpha() and name in (
     "k", "suppress", "path", "prefix", "ontology", "order", "groups", "frequency", "dates", "round", "cuts", "widths",
+    "hash", "mask", "shuffle",
 )}  # fmt: skip
 """Words that mean other things as well: they count where the name, method or the like of something is compared."""
 ASKS = {"name", "method", "algorithm", "model", "builder", "kind", "measure"}
 OTHER_MEANINGS = {
+    ("release/baseline.py", "pram"): "a baseline of that name, which the file lists itself",
+    ("verify/treatments.py", "format-preserving"): "verification has a check per treatment, and imports none of them",
     ("_job/guess.py", "suppress"): "the method that this file wrote into the guessed job itself",
-    ("app/bench/trees.py", "k"): "the parameter k of a builder",
+    ("app/tasks/trees.py", "k"): "the parameter k of a builder",
     ("masking/job.py", "k"): "the setting k of a job",
 }
 """Where a text that is also a registered name means something else."""
@@ -36,6 +40,8 @@ def asks(node: ast.AST) -> bool:
     spoken = {each.attr for each in ast.walk(node) if isinstance(each, ast.Attribute)}
     subscripts = [each.slice for each in ast.walk(node) if isinstance(each, ast.Subscript)]
     spoken |= {each.value for each in subscripts if isinstance(each, ast.Constant) and isinstance(each.value, str)}
+    calls = [each for each in ast.walk(node) if isinstance(each, ast.Call) and isinstance(each.func, ast.Attribute)]
+    spoken |= {str(one.value) for each in calls for one in each.args[:1] if isinstance(one, ast.Constant)}
     return bool(spoken & ASKS)
 
 

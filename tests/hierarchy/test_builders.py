@@ -75,9 +75,11 @@ def test_numeric_contract(name, column):
 
 @pytest.mark.parametrize("name", [name for name in BUILDERS if name not in ("dates", "groups")])
 def test_one_distinct_value_gets_a_star_above_it(name):
-    h = built(name, [7, 7, None, 7])
-    assert h.values == ("7",)
-    assert h.height == 1
+    value = BUILDERS[name].examples.get("text", [7])[0]  # codes and points are no numbers
+    h = built(name, [value, value, None, value])
+    assert h.values == (str(value),)
+    # The rule of HIPAA asks for three digits whether that joins values or not.
+    assert h.height == (2 if name == "hipaa_zip" else 1)
 
 
 @pytest.mark.parametrize("name", list(BUILDERS))

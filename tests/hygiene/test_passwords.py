@@ -78,7 +78,9 @@ def test_a_release_never_holds_the_password_of_its_population(shell: Shell, monk
 
     read = frames.to_polars
     monkeypatch.setattr(
-        frames, "to_polars", lambda data: read(pl.read_csv(PEOPLE.encode()) if str(data)[:8] == "postgres" else data)
+        frames,
+        "to_polars",
+        lambda data, *layout: read(pl.read_csv(PEOPLE.encode()) if str(data)[:8] == "postgres" else data, *layout),
     )
     shell.write("people.csv", PEOPLE)
     shell.write("job.toml", f'k = 2\npopulation = "{ADDRESS}"\nmodels = ["k-map:2"]\n'

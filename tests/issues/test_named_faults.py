@@ -21,6 +21,7 @@ from kanopy.metrics.risk.population import snb_uniques
 from kanopy.metrics.utility.columns import bins_of
 from kanopy.metrics.utility.published_values import ColumnDomain, understand
 from kanopy.report.charts.risk_map import risk_map
+from tests.app.simulated import elsewhere
 
 
 def test_two_releases_together_are_unsafe_below_k_and_not_at_it() -> None:
@@ -138,9 +139,9 @@ def test_work_that_does_not_hear_is_ended_when_it_is_stopped(monkeypatch: pytest
         await asyncio.sleep(0.1)
         return done, task
 
-    done, task = asyncio.run(stopped(force=True))
+    done, task = elsewhere(lambda: stopped(force=True))
     assert done == ["cancel", "killed"] and isinstance(task.answer.exception(), Cancelled)
-    done, task = asyncio.run(stopped(force=False))
+    done, task = elsewhere(lambda: stopped(force=False))
     assert done == ["cancel"] and not task.answer.done()
 
 

@@ -72,7 +72,11 @@ def scan_by_hops(
 def scan(scanner, text: str, fields: int, quote: int = 34):  # type: ignore[no-untyped-def]
     bad, blank = np.zeros((5, 2), np.int64), np.zeros(5, np.int64)
     data = np.frombuffer(text.encode(), np.uint8)
-    return scanner(data, ord(","), quote, 10, fields, bad, blank), bad.tolist(), blank.tolist()
+    if scanner is scan_by_hops:
+        return scanner(data, ord(","), quote, 10, fields, bad, blank), bad.tolist(), blank.tolist()
+    totals = np.zeros(4, np.int64)
+    scanner(data, ord(","), quote, 10, fields, bad, blank, totals)
+    return tuple(totals.tolist()), bad.tolist(), blank.tolist()
 
 
 @settings(max_examples=200, deadline=None)

@@ -250,7 +250,7 @@ def test_the_second_opinion_counts_itself(monkeypatch: pytest.MonkeyPatch) -> No
 @pytest.mark.parametrize(
     ("job", "words"),
     [
-        ({"models": ["individual-risk:0.01"]}, "needs sampling weights: name their column"),
+        ({"models": ["individual-risk:0.01"]}, "needs sampling weights"),
         ({"models": ["household-risk:0.01"], "sampling_weight": "w"}, "needs households: name their column"),
         ({"models": ["household-risk:0.01"], "household": "home"}, "needs sampling weights"),
         ({"models": ["individual-risk:0.01"], "sampling_weight": "age"}, "'age' is a quasi-identifier"),

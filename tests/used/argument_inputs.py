@@ -33,6 +33,16 @@ def people() -> dict[str, list[Any]]:
     return table
 
 
+def mapped() -> dict[str, list[Any]]:
+    """The people with where they live, in two columns."""
+    return {**people(), "lat": [50.1 + i % 4 for i in range(48)], "lon": [8.5 + i % 3 for i in range(48)]}
+
+
+def placed() -> dict[str, list[Any]]:
+    """The same people with their places in one column, as a release has them."""
+    return {**people(), "flat": [f"{50.1 + i % 4:g}, {8.5 + i % 3:g}" for i in range(48)]}
+
+
 def others() -> dict[str, list[Any]]:
     """The same table with other values."""
     return {**people(), "age": [str(30 + i % 7) for i in range(48)], "sex": ["f"] * 40 + ["m"] * 8}

@@ -79,6 +79,7 @@ FIELDS: dict[str, Case] = {
     "pseudonymize": of(("id",), identifiers=("id",)),
     "rest": of("publish"),
     "undecided": of(("kept",), rest="publish"),
+    "withheld": of(("kept",), rest="publish"),
     "shuffle": of(False),
 }
 IN_VAIN = ("targets", "allow", "measure", "ontology", "senses", "unknown", "embedding")

@@ -48,7 +48,7 @@ class Trial:
         """Why local recoding is better for a first release; empty if it is not.
 
         >>> Trial({"age": 1.0, "sex": 0.0}, {"age": 0.5, "sex": 0.1}, {}).prefers_local
-        "one level per column (algorithm = \\"optimal\\") would fully suppress 'age'"
+        'one level per column (algorithm = "optimal") would fully suppress \\'age\\''
         """
         if self.wiped:
             return f'one level per column (algorithm = "optimal") would fully suppress {some(self.wiped)}'
@@ -133,7 +133,7 @@ def _losses(frame: Any, job: Job, hierarchies: Mapping[str, Hierarchy], algorith
     from kanopy.metrics.full_domain import Loss
     from kanopy.metrics.release import column_losses
     from kanopy.privacy.models import KAnonymity
-    from kanopy.search.algorithms import make_algorithm
+    from kanopy.search.algorithms import make_algorithm, takes_budget
     from kanopy.search.problem import Problem
 
     units = None
@@ -143,7 +143,7 @@ def _losses(frame: Any, job: Job, hierarchies: Mapping[str, Hierarchy], algorith
         frame, hierarchies, missing=job.missing, unknown="add", missing_tokens=job.missing_tokens, units=units
     )
     problem = Problem(counted.domain, [KAnonymity(job.k)], Loss(), suppression_limit=job.suppress)
-    made = make_algorithm(algorithm, **({"budget_seconds": SECONDS} if algorithm == "optimal" else {}))
+    made = make_algorithm(algorithm, **({"budget_seconds": SECONDS} if takes_budget(algorithm) else {}))
     if not made.about.supports(KAnonymity(job.k), suppressing=bool(job.suppress), units=units is not None):
         return None
     solution = made.solve(problem)

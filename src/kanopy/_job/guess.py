@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from kanopy._errors import shown_address, some
 from kanopy._job.design import Design
-from kanopy._job.job import DEFAULT_K, Job
+from kanopy._job.job import Job
+from kanopy._job.kinds import DEFAULT_K
 from kanopy._job.toml_text import toml_key, toml_value
 from kanopy._shown import Short, shown_by
 from kanopy._table.official.classified import proposed, with_classified_roles
@@ -76,6 +77,8 @@ class _Read:
 def guess_job(data: Any, source: str = "", *, layout: Layout | None = None) -> GuessedJob:
     """A first job for a table (a frame, columns or a path), with the reasons: what `kanopy init` writes.
 
+    `source` is where a frame was read from; the job says its `layout`, as it was read.
+
     >>> guessed = guess_job({"name": ["Ann", "Bob"], "age": [41, 29], "income": [1, 2]})
     >>> guessed.job.quasi, guessed.columns[0]["role"]
     (('age',), 'identifier')
@@ -85,9 +88,10 @@ def guess_job(data: Any, source: str = "", *, layout: Layout | None = None) -> G
     from kanopy._table.guessing.values import MISSING_WORDS, Values
     from kanopy._table.guessing.written import rows_of_no_record
 
-    if layout is not None and not isinstance(data, (str, os.PathLike)):
+    is_file = isinstance(data, (str, os.PathLike))
+    if layout is not None and not is_file and not source:
         layout.refuse_but(where="The table", what="not a file")
-    frame = to_polars(data, layout)[0]
+    frame = to_polars(data, layout if is_file else None)[0]
     skipped = rows_of_no_record(frame)
     frame = frame.slice(skipped)
     frame, guesses, places = place_guesses(frame, with_classified_roles(frame, guess_roles(frame)))
@@ -159,6 +163,8 @@ def _columns(
     guesses: list[Guess], reads: dict[str, _Read], everywhere: list[str]
 ) -> tuple[list[str], list[dict[str, Any]]]:
     """The lines of the job about its columns, and the same as plain data."""
+    from kanopy.hierarchy.builders.registry import method_of
+
     lines: list[str] = []
     columns: list[dict[str, Any]] = []
     for guess in guesses:
@@ -178,7 +184,7 @@ def _columns(
             {
                 "column": guess.column,
                 "role": str(guess.role),
-                "hierarchy": None if read.hierarchy is None else read.hierarchy.get("method", "classification"),
+                "hierarchy": None if read.hierarchy is None else method_of(read.hierarchy),
                 "certainty": guess.certainty,
                 "reason": guess.reason,
                 "missing": list(read.tokens),

@@ -405,8 +405,10 @@ def resolve_hierarchy(
     if source is None:
         parameters: dict[str, Any] = {"method": "auto"}
     elif isinstance(source, Mapping):
-        parameters = {**({"method": "classification"} if "classification" in source else {}), **source}
-        if "method" not in parameters:
+        from kanopy.hierarchy.builders.registry import method_of
+
+        parameters = {**source, "method": method_of(source)}
+        if parameters["method"] is None:
             raise JobError(f'The hierarchy of {name!r} names no method, e.g. hierarchy = {{ method = "iotf" }}.')
     else:
         return source.build_column(values).rooted()

@@ -13,8 +13,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 from kanopy._core.units import known_rows
 from kanopy._errors import JobError, near_miss, some
 from kanopy._job import kinds, usage
-from kanopy._job.kinds import ALONE, AtLeastTwo, HierarchyGiven, Models, Place, known_algorithm, known_metrics
-from kanopy._job.protection import Protect, settle_protection
+from kanopy._job.kinds import (
+    ALONE,
+    DEFAULT_K,
+    AtLeastTwo,
+    HierarchyGiven,
+    Models,
+    Place,
+    known_algorithm,
+    known_metrics,
+)
+from kanopy._job.protection import Protect, settle_models, settle_protection
 from kanopy._kinds import (
     Anything,
     Flag,
@@ -49,7 +58,6 @@ HierarchySource = Hierarchy | Builder | str | Path | Mapping[str, Any]
 """A hierarchy itself, a builder, a file, or `{"method": "iotf", …}`."""
 
 KEEP_OR_DROP = ("keep", "drop")
-DEFAULT_K = 5
 UNSAID: Any = None
 """The value of a setting that nobody asked for; the job then finds it out."""
 
@@ -93,6 +101,8 @@ class Job(Declared):
     `unit` names the column (or columns) that say whose row it is, where several rows are about one person or household:
     then `k` counts these, not rows. `known` is how many rows of one person an attacker may know: 1, more, or "all".
     Without it that is 1, and "all" where something published ties the rows of a person together (a pseudonym, say).
+
+    `margin` is how much more than the least loss a release may have: among such releases a secret chooses.
 
     `protect` says per column that is no quasi-identifier how its values are treated, such as rounding or date shift.
 
@@ -183,6 +193,7 @@ class Job(Declared):
     sheet: policies.Sheet = None
     header_row: policies.HeaderRow = None
     places: usage.Places = field(default_factory=dict)
+    margin: usage.Margin = 0.0
     _said: frozenset[str] = field(init=False, repr=False, default=frozenset())
 
     if TYPE_CHECKING:
@@ -231,6 +242,7 @@ class Job(Declared):
             sheet: str | None = None,
             header_row: int | None = None,
             places: Mapping[str, Columns] = ...,
+            margin: float = 0.0,
         ) -> None: ...
 
     def __post_init__(self) -> None:
@@ -250,7 +262,7 @@ class Job(Declared):
             object.__setattr__(self, "algorithm", kinds.default_algorithm(self.local))
         for check, needs in (
             (lambda: settle_roles(self, ROLES, (*self.identifiers, *self.unit)), (*ROLES, "pseudonymize")),
-            (self._wrong_models, (*ROLES, "models", "k", "sampling_weight", "household")),
+            (lambda: settle_models(self), (*ROLES, "models", "k", "sampling_weight", "household")),
             (lambda: settle_protection(self), (*ROLES, "protect", "models", "pseudonymize", "separators")),
             (lambda: kinds.wrong_lists(self), ("quasi", "separators")),
             (self._wrong_columns, ("quasi", "min_levels", "max_levels", "weights")),
@@ -262,68 +274,6 @@ class Job(Declared):
 
     def _repr_html_(self) -> str:
         return shown_by("job", {"k": self.k, "algorithm": self.algorithm, **self.to_dict()})
-
-    def _wrong_models(self) -> Iterator[str]:
-        """The k that models ask for becomes the job's, the columns they name sensitive."""
-        from kanopy.privacy.models import KAnonymity
-
-        asked = {model.k for model in self.models if isinstance(model, KAnonymity)} | ({self.k} - {None})
-        if len(asked) > 1:
-            yield f"The models contradict each other: k is {' and '.join(map(str, sorted(asked)))}. Give one k."
-        elif asked != {self.k}:
-            object.__setattr__(self, "_said", self._said | ({"k"} if asked else set()))
-            object.__setattr__(self, "k", asked.pop() if asked else DEFAULT_K)
-        object.__setattr__(self, "models", tuple(model for model in self.models if not isinstance(model, KAnonymity)))
-        hidden = [name for model in self.models for name in model.hidden]
-        for model in self.models:
-            for name in model.sensitive:
-                yield from self._claim(name, model.name, "identifiers" if name in hidden else "sensitive")
-            yield from self._wrong_survey(model)
-            for name in model.quasi:
-                if name not in self.quasi:
-                    yield (
-                        f"The model {model.name!r} names {name!r}, which is not a quasi-identifier. "
-                        f"{near_miss(name, self.quasi)}"
-                    )
-
-    def _wrong_survey(self, model: Model) -> Iterator[str]:
-        """What a model of a sample survey asks for and the job does not say."""
-        from kanopy.metrics.risk.combinations import check_sets
-
-        if model.needs_weights and self.sampling_weight is None:
-            yield f"The model {model.name!r} needs sampling weights: name their column (sampling_weight=…, --weight)."
-        if model.needs_households and self.household is None:
-            yield f"The model {model.name!r} needs households: name their column (household=…, --household)."
-        for name in (self.sampling_weight, self.household):
-            if model.needs_weights and name is not None and name in self.quasi:
-                yield f"{name!r} is a quasi-identifier: it is generalized, so it cannot be a weight or household too."
-        if model.all_quasi and self.quasi:
-            mistakes: list[str] = []
-            with collected(mistakes):
-                check_sets(dict(getattr(model, "every", ())), len(self.quasi))
-            yield from mistakes
-
-    def _claim(self, column: str, model: str, role: str) -> Iterator[str]:
-        """Give a column the role that a model needs, unless it has another."""
-        has = self.roles.get(column)
-        if has is None:
-            object.__setattr__(self, role, (*getattr(self, role), column))
-        elif has == "identifier" and role == "sensitive":
-            yield (
-                f"The model {model!r} names {column!r}, which identifies people and is not published. Name a sensitive "
-                "column."
-            )
-        elif has in ("undecided", "withheld") and role == "sensitive":
-            yield f"The model {model!r} names {column!r}, whose role is {has}. Call it sensitive."
-        elif has == "quasi-identifier":
-            yield (
-                f"The model {model!r} names {column!r}, which is a quasi-identifier: it is generalized, so it cannot "
-                "be protected as sensitive too. Give it one role."
-            )
-        elif has not in AT_HOME and role == "identifiers":
-            yield f"The column {column!r} of the model {model!r} must not be published, but is {has}."
-        elif has == "insensitive":
-            yield f"The model {model!r} names {column!r}, which the job calls insensitive. Call it sensitive."
 
     def _wrong_columns(self) -> Iterator[str]:
         for name in ("min_levels", "max_levels", "weights"):

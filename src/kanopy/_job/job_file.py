@@ -57,6 +57,7 @@ SETTINGS = (
     "sheet",
     "header-row",
     "places",
+    "margin",
 )
 """The settings of a job file outside its columns; each is the field of `Job` with this name."""
 

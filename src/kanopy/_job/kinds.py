@@ -15,6 +15,7 @@ from kanopy._parameters import check_parameters
 from kanopy.hierarchy.builders.base import Builder
 from kanopy.hierarchy.hierarchy import Hierarchy
 
+DEFAULT_K = 5
 ALONE = "With k = 1 every row may stand alone."
 
 
@@ -126,12 +127,10 @@ class HierarchyGiven(Kind):
     words = "a Hierarchy, a file or a method like {'method': 'iotf'} or {'classification': 'icd-10-cm'}"
 
     def take(self, value: Any, label: str, mistakes: list[str]) -> Any:
-        method = None
-        if isinstance(value, Mapping):
-            method = value.get("method", "classification" if "classification" in value else None)
-        if isinstance(value, Mapping) and isinstance(method, str) and method != "auto":
-            from kanopy.hierarchy.builders.registry import BUILDERS
+        from kanopy.hierarchy.builders.registry import BUILDERS, method_of
 
+        method = method_of(value) if isinstance(value, Mapping) else None
+        if isinstance(value, Mapping) and isinstance(method, str) and method != "auto":
             with collected(mistakes):
                 given = {name: each for name, each in value.items() if name != "method"}
                 mistakes += check_parameters(BUILDERS.find(method), given)
@@ -143,8 +142,6 @@ class HierarchyGiven(Kind):
                 "rows of labels."
             )
         elif isinstance(value, Builder):
-            from kanopy.hierarchy.builders.registry import BUILDERS
-
             with collected(mistakes):
                 BUILDERS.adopt(type(value))
         return value

@@ -1,15 +1,17 @@
-"""What a job says of columns that are treated: how it is given, and what contradicts it."""
+"""What a job says of columns that models guard or that are treated: how it is given, and what contradicts it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Annotated, Any
 
-from kanopy._errors import some
+from kanopy._errors import near_miss, some
+from kanopy._job.kinds import DEFAULT_K
 from kanopy._kinds import Kind, MapOf, collected
-from kanopy._table.roles import Role
+from kanopy._table.roles import AT_HOME, Role
 
 if TYPE_CHECKING:
+    from kanopy.privacy.base import Model
     from kanopy.treatments.base import Treatment
 
 
@@ -32,6 +34,71 @@ Protect = Annotated[
     MapOf(TreatmentGiven(), "{'income': {'method': 'round', 'base': 100}}"),
     "per column how it is treated",
 ]
+
+
+def settle_models(job: Any) -> Iterator[str]:
+    """What is wrong with the models of a job. The k that they ask for becomes its own, their columns sensitive."""
+    from kanopy.privacy.models import KAnonymity
+
+    asked = {model.k for model in job.models if isinstance(model, KAnonymity)} | ({job.k} - {None})
+    if len(asked) > 1:
+        yield f"The models contradict each other: k is {' and '.join(map(str, sorted(asked)))}. Give one k."
+    elif asked != {job.k}:
+        object.__setattr__(job, "_said", job._said | ({"k"} if asked else set()))
+        object.__setattr__(job, "k", asked.pop() if asked else DEFAULT_K)
+    object.__setattr__(job, "models", tuple(model for model in job.models if not isinstance(model, KAnonymity)))
+    hidden = [name for model in job.models for name in model.hidden]
+    for model in job.models:
+        for name in model.sensitive:
+            yield from _claim(job, name, model.name, "identifiers" if name in hidden else "sensitive")
+        yield from _wrong_survey(job, model)
+        for name in model.quasi:
+            if name not in job.quasi:
+                yield (
+                    f"The model {model.name!r} names {name!r}, which is not a quasi-identifier. "
+                    f"{near_miss(name, job.quasi)}"
+                )
+
+
+def _wrong_survey(job: Any, model: Model) -> Iterator[str]:
+    """What a model of a sample survey asks for and the job does not say."""
+    from kanopy.metrics.risk.combinations import check_sets
+
+    if model.needs_weights and job.sampling_weight is None:
+        yield f"The model {model.name!r} needs sampling weights (sampling_weight=…, --sampling-weight COLUMN)."
+    if model.needs_households and job.household is None:
+        yield f"The model {model.name!r} needs households: name their column (household=…, --household)."
+    for name in (job.sampling_weight, job.household):
+        if model.needs_weights and name is not None and name in job.quasi:
+            yield f"{name!r} is a quasi-identifier: it is generalized, so it cannot be a weight or household too."
+    if model.all_quasi and job.quasi:
+        mistakes: list[str] = []
+        with collected(mistakes):
+            check_sets(dict(getattr(model, "every", ())), len(job.quasi))
+        yield from mistakes
+
+
+def _claim(job: Any, column: str, model: str, role: str) -> Iterator[str]:
+    """Give a column the role that a model needs, unless it has another."""
+    has = job.roles.get(column)
+    if has is None:
+        object.__setattr__(job, role, (*getattr(job, role), column))
+    elif has == "identifier" and role == "sensitive":
+        yield (
+            f"The model {model!r} names {column!r}, which identifies people and is not published. Name a sensitive "
+            "column."
+        )
+    elif has in ("undecided", "withheld") and role == "sensitive":
+        yield f"The model {model!r} names {column!r}, whose role is {has}. Call it sensitive."
+    elif has == "quasi-identifier":
+        yield (
+            f"The model {model!r} names {column!r}, which is a quasi-identifier: it is generalized, so it cannot "
+            "be protected as sensitive too. Give it one role."
+        )
+    elif has not in AT_HOME and role == "identifiers":
+        yield f"The column {column!r} of the model {model!r} must not be published, but is {has}."
+    elif has == "insensitive":
+        yield f"The model {model!r} names {column!r}, which the job calls insensitive. Call it sensitive."
 
 
 def settle_protection(job: Any) -> Iterator[str]:
@@ -94,21 +161,23 @@ def settle_protection(job: Any) -> Iterator[str]:
             )
     for column, treatment in treated.items():
         leader = str(getattr(treatment, "column", None))
-        if treatment.name == "follow" and leader in treated and treated[leader].name == "follow":
+        if treatment.follows and leader in treated and treated[leader].follows:
             yield f"{column!r} follows {leader!r}, which follows another column itself. Let both follow that one."
         if column in treatment.reads(column) or (set(treatment.reads(column)) & set(treatment.writes(column))):
             yield f"The treatment {treatment.name!r} of {column!r} refers to the column itself. Name another column."
-        if treatment.name == "follow" and leader not in written and job.roles.get(leader) in (
+        if treatment.follows and leader not in written and job.roles.get(leader) in (
             None, Role.IDENTIFIER, Role.UNIT, Role.UNDECIDED,
         ):  # fmt: skip
             yield (
                 f"{column!r} follows {leader!r}, which is not published. Give that column a role, or leave the "
                 "treatment out."
             )
-        if treatment.name == "shift-dates" and not treatment.reads(column):
+        if job.quasi and job.k > 1:
+            job.protect[column] = treatment = treatment.with_k(job.k)
+        if treatment.by_person and not treatment.reads(column):
             if not job.unit:
                 yield (
-                    f"shift-dates of {column!r} does not say whose dates they are. Name the column of the person: "
+                    f"{treatment.name} of {column!r} does not say whose dates they are. Name the column of the person: "
                     "unit = 'patient', or give the job a unit."
                 )
             else:

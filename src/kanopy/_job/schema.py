@@ -133,10 +133,15 @@ def _tables(key: str, classes: Mapping[str, type]) -> list[Schema]:
 
 
 def _hierarchy() -> Schema:
-    from kanopy.hierarchy.builders.registry import BUILDERS
+    from kanopy.hierarchy.builders.registry import BUILDERS, METHOD_OF_PARAMETER
 
     auto = {"type": "object", "properties": {"method": {"const": "auto"}}, "required": ["method"]}
-    return {"anyOf": [{"type": "string", "description": "a file"}, auto, *_tables("method", _usable(BUILDERS))]}
+    methods = _tables("method", _usable(BUILDERS))
+    for parameter, method in METHOD_OF_PARAMETER.items():
+        table = next(each for each in methods if each["properties"]["method"]["const"] == method)
+        del table["required"]
+        table["anyOf"] = [{"required": ["method"]}, {"required": [parameter]}]
+    return {"anyOf": [{"type": "string", "description": "a file"}, auto, *methods]}
 
 
 def _models() -> Schema:

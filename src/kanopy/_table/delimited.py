@@ -244,11 +244,11 @@ def _scan(content: Path | bytes, dialect: Dialect, fields: int) -> tuple[int, np
     blank = np.zeros(1024, np.int64)
     while True:
         bad = np.zeros((5, 2), np.int64)
-        records, bad_count, blank_count, open_line = scan_records(
-            data, ord(dialect.separator), quote, newline, fields, bad, blank
-        )
+        totals = np.zeros(4, np.int64)
+        scan_records(data, ord(dialect.separator), quote, newline, fields, bad, blank, totals)
+        records, bad_count, blank_count, open_line = totals.tolist()
         if blank_count <= len(blank):
-            return int(records), bad[:bad_count], int(bad_count), blank[:blank_count], int(open_line)
+            return records, bad[:bad_count], bad_count, blank[:blank_count], open_line
         blank = np.zeros(blank_count, np.int64)
 
 

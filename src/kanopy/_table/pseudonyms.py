@@ -42,6 +42,12 @@ def read_key(path: str | Path | None = None) -> bytes:
     return check_key(key)
 
 
+def given_key(path: str | Path | None = None) -> bytes | None:
+    """The secret key, where there is a file or the environment variable; none otherwise."""
+    given = path is not None or bool(os.environ.get(KEY_VARIABLE, "").strip())
+    return read_key(path) if given else None
+
+
 def check_key(key: bytes | None) -> bytes:
     """Refuse a key that is absent or can be guessed."""
     if key is None:

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from kanopy._arrays import Bytes, Longs
+from kanopy._arrays import Bytes, LongRows, Longs
 from kanopy._compiler import kernel
 
 
-@kernel()
+@kernel(makes_arrays=False)
 def scan_records(
-    data: Bytes, separator: int, quote: int, newline: int, fields: int, bad: Longs, blank: Longs
-) -> tuple[int, int, int, int]:
+    data: Bytes, separator: int, quote: int, newline: int, fields: int, bad: LongRows, blank: Longs, totals: Longs
+) -> None:
     """Count the records of a delimited file, header included, and find the ones that do not have `fields` fields.
 
     `quote` is 0 where nothing is quoted. `bad[:, 2]` receives the line and the number of fields of the first
     wrong records; `blank` the record numbers of the first empty lines (not in files of one column, where an empty
-    line is a missing value). Returns how many records, wrong records and blank records there are, and the line
-    of a quote that is never closed (0 if none). Empty lines above the header do not count.
+    line is a missing value). `totals` receives how many records, wrong records and blank records there are, and the
+    line of a quote that is never closed (0 if none). Empty lines above the header do not count.
     """
     records = 0
     bad_count = 0
@@ -76,4 +76,5 @@ def scan_records(
             start = i + 1
             field_start = i + 1
         i += 1
-    return records, bad_count, blank_count, open_line if inside else 0
+    totals[0], totals[1], totals[2] = records, bad_count, blank_count
+    totals[3] = open_line if inside else 0

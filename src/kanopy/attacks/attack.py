@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -206,11 +206,12 @@ def _minimal(
             partner = match_tables(original, released[shared], quasi=tables.quasi, hierarchies=known).partner
         except DataError as error:
             return None, [f"Minimality was not looked at, because rows could not be matched: {error}"]
-    return minimal_release(
+    found = minimal_release(
         original, released, partner, quasi=tables.quasi, sensitive=tables.sensitive, hierarchies=known,
         models=job.all_models, k=job.k, most_suppressed=int((job.suppress or 0) * original.height),
         random=np.random.default_rng(seed), progress=progress,
-    ), []  # fmt: skip
+    )  # fmt: skip
+    return replace(found, margin=job.margin), []
 
 
 def _about(tables: AttackTables) -> list[str]:

@@ -32,6 +32,13 @@ _NUMBER = re.compile(r"[+-]?\d+\.\d+")
 _ZIP = re.compile(r"(\d{1,5})(?:-\d{4}|\.0)?")
 _BRACKETS = re.compile(r"\s*([^()]*[^\s()])\s*\(([^()]+)\)\s*")
 NOTHING_MORE = frozenset({"other", "others", "unspecified", "general", "nos", "not specified", "any"})
+_FORMS = (
+    "arab bolivarian co commonwealth cooperative dem democratic duchy fed federal federative grand hashemite "
+    "independent islamic kingdom operative people peoples plurinational principality rep republic s socialist state "
+    "sultanate"
+)
+FORMS_OF_STATE = frozenset(_FORMS.split(" "))
+"""Words around the name of a country in its full name; names that differ by them alone are listed as a whole."""
 _DECIMAL = re.compile(r"\d{1,2}\.\d{1,2}")
 LONGEST_LABEL = 400
 
@@ -144,7 +151,7 @@ class _Finder:
             return at, CODE
         if any(c.isalpha() for c in text) and (by_label := self._label(text)) is not None:
             return (by_label, LABEL) if by_label >= 0 else (-1, AMBIGUOUS)
-        if (ends := _RANGE.fullmatch(text)) is not None:
+        if not self.zip_digits and (ends := _RANGE.fullmatch(text)) is not None:
             first, last = self._code(ends[1]), self._code(ends[2])
             if first >= 0 and last >= 0:
                 at = self.classification.common_ancestor([first, last])
@@ -156,6 +163,8 @@ class _Finder:
 
     def _code(self, text: str) -> int:
         written = text.strip().upper()
+        if written[:1] in "+-":
+            return -1  # a number with a sign is no code
         if self.zip_digits:
             if (post := _ZIP.fullmatch(written)) is not None:
                 return self.index.get(post[1].zfill(self.zip_digits)[:3], -1)
@@ -203,13 +212,21 @@ class _Finder:
         nodes = self.classification.by_label.get(key)
         if nodes is None:
             found = self.classification.aliases.get(key)
-            return self._in_brackets(text) if found is None else found
+            return self._longer_name(text, key) if found is None else found
         if len(nodes) == 1:
             return nodes[0]
         lowest = max(nodes, key=lambda at: int(self.classification.rank[at]))
         if set(nodes) <= set(self.classification.chain(lowest)):
             return lowest
         return self.classification.common_ancestor(nodes)
+
+    def _longer_name(self, text: str, key: str) -> int | None:
+        """A name with more around it: in brackets, or the full name of a state (`Kingdom of Belgium`)."""
+        if self.classification.about.subject == "country":
+            words = [word for word in key.split() if word not in FORMS_OF_STATE]
+            if words and len(words) < key.count(" ") + 1 and (found := self._label(" ".join(words))) is not None:
+                return found
+        return self._in_brackets(text)
 
     def _in_brackets(self, text: str) -> int | None:
         """The part of a label in brackets, if it lies below what stands before: `Christian (Catholic)`."""
@@ -260,8 +277,8 @@ def _padding(classification: Classification, texts: Sequence[str]) -> int:
 @lru_cache(maxsize=32)
 def zero_codes(classification: Classification) -> frozenset[str]:
     """The codes of digits that begin with a zero, dots left out."""
-    spelled = {*classification.bare_codes, *classification.aliases}
-    return frozenset(code for code in spelled if code.isdecimal() and code[0] == "0" and len(code) > 1)
+    spelled = (*classification.bare_codes, *classification.aliases)
+    return frozenset(code for code in spelled if code[:1] == "0" and len(code) > 1 and code.isdecimal())
 
 
 @lru_cache(maxsize=32)

@@ -41,6 +41,10 @@ LEAST_DIFFERENT = 3
 LEAST_RATE_FEW, FEW = 0.8, 10
 """Of fewer than ten different values of a column whose name speaks of the subject, so large a share must match."""
 ALL, MIXED, BETTER = 0.98, 0.9, 0.1
+ALL_NUMBERS, ENOUGH_NUMBERS = 0.97, 3.0
+"""Plain numbers whose column only speaks of the subject: so large a share must match, and chance be below 5 %."""
+LONGEST_NUMBER, ZIP_AND_FOUR = 5, 9
+FOUND_BY_CODE = (CODE, RANGE, OTHER_VERSION)
 TOGETHER: Mapping[str, tuple[str, ...]] = {
     "icd-10-cm": ("icd-10-cm+icd-9-cm",), "naics": ("naics-2022+naics-2017",), "nace": ("nace-2.1+nace-2",),
     "soc": ("soc-2018+soc-2010",),
@@ -66,7 +70,7 @@ class Recognition(Short):
     subject: str
     evidence: float = field(repr=False, default=0.0)
     detailed: float = field(repr=False, default=1.0)
-    """The share of the matching values that are codes of the most detailed level."""
+    """How deep the matching codes lie: 1 where all are of the most detailed level."""
     ambiguous: tuple[str, ...] = ()
     """Other classifications that match as well."""
 
@@ -171,12 +175,15 @@ def _best_version(name: str, tried: list[str], held: Mapping[str, int], words: f
         if first < max(least - 0.25, 0.3):
             continue
         matches = match_values(classification, tried, nearest=named)
-        if matches.rate < least or (not named and len(tried) < LEAST_DIFFERENT):
+        if matches.rate < least or (not named and len(tried) < LEAST_DIFFERENT) or not matches.ranks.any():
+            continue  # where all lie at the broadest level, there is nothing above to generalize to
+        numbers = _plain_numbers(classification, matches)
+        if numbers and not _are_codes(numbers, matches, named, strict):
             continue
-        evidence = _evidence(classification, matches, named, strict)
+        evidence = _evidence(classification, matches, named)
         # Who calls a column icd_code has said what it holds; who calls it country has if all values are.
-        enough = 0.0 if strict or (named and matches.rate > ALL) else ENOUGH_NAMED if named else ENOUGH
-        if evidence <= enough:
+        enough = -math.inf if numbers else 0.0 if strict or (named and matches.rate > ALL) else ENOUGH_NAMED
+        if evidence <= (enough if named else ENOUGH):
             continue
         found = _recognition(stem if together else name, classification, matches, held, evidence)
         if best is None or found.match_rate > best.match_rate + (BETTER if together else 1e-9):
@@ -223,19 +230,43 @@ def _recognition(
     rows = sum(held[value] for value in matches.values)
     known = sum(held[value] for value, at in zip(matches.values, matches.nodes.tolist(), strict=True) if at >= 0)
     left = sorted(matches.unmatched, key=lambda value: (-held[value], value))
-    detailed = float((matches.ranks == len(classification.levels) - 1).mean()) if matches.rate else 0.0
+    detailed = float(matches.ranks.mean()) / max(len(classification.levels) - 1, 1) if matches.rate else 0.0
     return Recognition(
         name, classification.name, matches.rate, known / rows if rows else 0.0, tuple(left[:5]), len(left),
         classification.about.role, classification.about.subject, evidence, detailed,
     )  # fmt: skip
 
 
-def _evidence(classification: Classification, matches: Matches, named: bool, strict: bool) -> float:
+def _plain_numbers(classification: Classification, matches: Matches) -> list[int]:
+    """The values found as codes that are plain whole numbers, if most codes are; long ones are ZIP codes at most."""
+    longest = ZIP_AND_FOUR if classification.about.subject == "zip" else LONGEST_NUMBER
+    codes = [value for value, how in zip(matches.values, matches.how, strict=True) if how in FOUND_BY_CODE]
+    numbers = [int(value) for value in codes if value.strip().isdecimal() and len(bare(value)) <= longest]
+    return numbers if numbers and 2 * len(numbers) > len(codes) else []
+
+
+def _are_codes(numbers: Sequence[int], matches: Matches, named: bool, strict: bool) -> bool:
+    """Whether plain numbers are codes: the name of the column says so, or all match although many near them would not.
+
+    Numbers of states in the order of the alphabet lie between 1 and 51, where 47 are FIPS codes as well: that some
+    do not match tells, and where few values match by chance all the same, their name must name the code.
+    """
+    if strict:
+        return matches.rate >= LEAST_RATE
+    first, last = min(numbers), max(numbers)
+    if not named or matches.rate < ALL_NUMBERS or last - first < 2:
+        return False
+    between = range(first, last + 1, max(1, (last - first) // MOST_TRIED))
+    chance = match_values(matches.classification, [*map(str, between), str(last)], nearest=False).rate
+    return -len(set(numbers)) * math.log(chance) >= ENOUGH_NUMBERS
+
+
+def _evidence(classification: Classification, matches: Matches, named: bool) -> float:
     """How unlikely it is that so many values match by chance (natural logarithm)."""
     density = densities(classification)
     expected: list[float] = []
     known = []
-    numbers = codes = 0
+    codes = 0
     seen = set()
     for value, at, how in zip(matches.values, matches.nodes.tolist(), matches.how, strict=True):
         own = at if at >= 0 else ("", value)
@@ -244,10 +275,9 @@ def _evidence(classification: Classification, matches: Matches, named: bool, str
         seen.add(own)
         if how == LABEL or (how == CODE and _is_name(classification, value)):
             chance = CHANCE_OF_LABEL
-        elif how in (CODE, RANGE, OTHER_VERSION):
+        elif how in FOUND_BY_CODE:
             form = form_of(value)
             codes += 1
-            numbers += value.strip().isdecimal() and len(form) < 6
             # Words that people choose are not spread as evenly as texts drawn at random.
             chance = 2.0 * density.get(form, 0.002) + 0.002
             if "." in value and value[:1].isalpha() and value.strip().upper() in code_set(classification):
@@ -257,8 +287,6 @@ def _evidence(classification: Classification, matches: Matches, named: bool, str
             chance = CHANCE_OF_LABEL
         expected.append(chance)
         known.append(at >= 0)
-    if codes and numbers * 2 > codes and not strict:
-        return -1.0
     if not named and codes and not _looks_coded(classification, matches):
         return -1.0
     gain = 0.0
@@ -296,11 +324,15 @@ def form_of(value: str) -> str:
     return re.sub("[0-9]", "9", re.sub("[A-Z]", "A", bare(value)))
 
 
+_FORM = {**dict.fromkeys(range(48, 58), "9"), **dict.fromkeys((*range(65, 91), *range(97, 123)), "A")}
+
+
 @lru_cache(maxsize=32)
 def densities(classification: Classification) -> dict[str, float]:
     """Per form the share of all texts of that form that are codes (or other spellings of codes)."""
     spelled = {*classification.bare_codes, *(key for key in classification.aliases if key.isupper() or key.isdigit())}
-    forms = Counter(form_of(code) for code in spelled if code.isalnum())
+    codes = [code for code in spelled if code.isalnum()]
+    forms = Counter("\n".join(codes).translate(_FORM).split("\n") if "".join(codes).isascii() else map(form_of, codes))
     return {form: number / (26 ** form.count("A") * 10 ** form.count("9")) for form, number in forms.items()}
 
 

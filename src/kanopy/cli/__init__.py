@@ -6,6 +6,7 @@ commands so that `kanopy --help` answers at once.
 
 from __future__ import annotations
 
+import os
 import re
 import signal
 import sys
@@ -14,29 +15,20 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Annotated, Any
 
+# Threads of NumPy's linear algebra spin while they wait; our matrices are small (docs/decisions/0215-threads.md).
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
 import typer
 from typer.core import TyperGroup
 
 from kanopy._address import Address
 from kanopy._errors import Cancelled, InputError, KanopyError, in_words, some
 from kanopy._temporary import sweep
-from kanopy.cli import (
-    assess,
-    check,
-    counts,
-    evidence,
-    hierarchies,
-    lists,
-    mask,
-    ontologies,
-    release,
-    reproduce,
-    risk,
-    sweeps,
-)
+from kanopy.cli import counts, hierarchies, lists, mask, ontologies, release, reproduce, sweeps
 from kanopy.cli.console import fail, plain_streams
 from kanopy.cli.linked.ledger import ledger
 from kanopy.cli.official.classifications import classifications
+from kanopy.cli.studies import assess, check, evidence, risk
 
 
 class Commands(TyperGroup):

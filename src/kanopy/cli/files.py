@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from kanopy._errors import shown_address
+from kanopy._errors import JobError, shown_address
 from kanopy._usage import refuse_in_vain
 from kanopy.cli.console import STANDARD, note
 from kanopy.cli.options import HIERARCHIES
@@ -59,17 +58,19 @@ def hierarchies_in(folder: Path | None, columns: Iterable[str]) -> dict[str, Any
     return {name: read_hierarchy(path, column=name) for name, path in found.items()}
 
 
-def key_for(job: Any, key_file: Path | None) -> bytes | None:
+def key_for(job: Any, key_file: Path | None, data: str = "") -> bytes | None:
     """The secret key, if the job publishes pseudonyms or has treatments by a key; what is random takes one if given."""
-    from kanopy._table.pseudonyms import KEY_VARIABLE, read_key
+    from kanopy._table.pseudonyms import given_key, read_key
     from kanopy.treatments.base import KEY, SEED
 
     secrets = {treatment.secret for treatment in getattr(job, "protect", {}).values()}
-    asked = key_file is not None or bool(os.environ.get(KEY_VARIABLE, "").strip())
-    if not (job.pseudonymize or KEY in secrets or (SEED in secrets and asked)):
-        return None
-
-    return read_key(key_file)
+    if key_file is not None and data and key_file.resolve() in {Path(file).resolve() for file in inputs_of(data)}:
+        raise JobError(
+            f"The key file {str(key_file)!r} is the table itself, which others have. Name a file of its own."
+        )
+    if job.pseudonymize or KEY in secrets:
+        return read_key(key_file)
+    return given_key(key_file) if SEED in secrets or getattr(job, "margin", False) else None
 
 
 def drawn(

@@ -69,7 +69,7 @@ def build(
     param, output, k = given["param"] or (), given["output"], given["k"]
     check_outputs(inputs_of(data), output)
     if classification is not None:
-        method = _classified(method)
+        method = _implied(method, "classification")
     own = {"levels": levels, "max_fan_out": max_fan_out, "senses": senses, "style": style}
     own["classification"] = classification
     named = {name: value for name, value in own.items() if value is not None}
@@ -121,11 +121,14 @@ def build(
     emit(result | (semantics.proposal_json(proposal) if wants_json() and proposal is not None else {}), show)
 
 
-def _classified(method: str) -> str:
-    """The method of a classification, unless another one was named beside it."""
-    if method not in ("auto", "classification"):
-        raise InputError(f"--classification is for the method classification, not {method}. Leave one of them out.")
-    return "classification"
+def _implied(method: str, parameter: str) -> str:
+    """The method that an option implies, unless another one was named beside it."""
+    from kanopy.hierarchy.builders.registry import METHOD_OF_PARAMETER
+
+    implied = METHOD_OF_PARAMETER[parameter]
+    if method not in ("auto", implied):
+        raise InputError(f"--{parameter} is for the method {implied}, not {method}. Leave one of them out.")
+    return implied
 
 
 def _column(data: str, column: str, tokens: list[str] | None, layout: Any) -> Column:

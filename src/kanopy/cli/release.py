@@ -25,8 +25,8 @@ PASSWORD = "KANOPY_APP_PASSWORD"
 @o.command(
     "job", "quasi", "k", "suppress", "hierarchies", "metric", "budget", "threads", "param", "sensitive", "identifiers",
     "withheld", "insensitive", "rest", "allow_dependent", "shuffle", "unit", "known", "separator", "repeats", "missing",
-    "missing_tokens", "unknown", "neutralize_formulas", "model", "every", "population", "sampling_weight", "household",
-    *o.OUTPUTS,
+    "missing_tokens", "unknown", "neutralize_formulas", "margin", "model", "every", "population", "sampling_weight",
+    "household", *o.OUTPUTS,
 )  # fmt: skip
 def anonymize(
     output: o.Output,
@@ -176,7 +176,7 @@ def publish(
         result, said = release_to(
             data, job, Files(place, report, mapping, manifest, solution, bool(values), share, target),
             read=lambda: read_data(data, layout), layout=layout, inputs=[key_file, *read],
-            key=key_for(job, key_file), source=data, progress=show, finish=finish,
+            key=key_for(job, key_file, data), source=data, progress=show, finish=finish,
             neutralize=given["neutralize_formulas"], **settings,
         )  # fmt: skip
     for line in (*result.notes, *said):

@@ -27,8 +27,9 @@ from typing import Any
 from kanopy._core.units import KNOWN_ALL
 from kanopy._errors import JobError, near_miss, short
 from kanopy._files import usable
-from kanopy._job.job import DEFAULT_K, Job
+from kanopy._job.job import Job
 from kanopy._job.job_file import job_from_dict
+from kanopy._job.kinds import DEFAULT_K
 from kanopy._job.toml_text import toml_key, toml_value
 from kanopy._kinds import Share, collected, refuse, taken
 
@@ -258,7 +259,8 @@ def read_plain(path: Path) -> dict[str, Any]:
     try:
         found = json.loads(text) if path.suffix == ".json" else tomllib.loads(text)
     except (ValueError, RecursionError) as error:
-        raise JobError(f"The job file {str(path)!r} is not valid: {error}.") from error
+        language = "JSON" if path.suffix == ".json" else "TOML"
+        raise JobError(f"The job file {str(path)!r} is not valid {language}: {error}.") from error
     return dict(found) if isinstance(found, Mapping) else {}
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 from collections.abc import Iterable, Mapping
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from kanopy.linked.prepared import Table
     from kanopy.linked.run import Whole
     from kanopy.release.result import Result
+    from kanopy.report.documents.document import Document
 
 FORMATS = (".csv", ".tsv", ".parquet", ".arrow", ".feather")
 
@@ -68,7 +70,7 @@ class LinkedResult:
         if self.job.known_rows is not None:
             lines.append(
                 f"The whole trace of {found.rare_traces:,} of {found.people:,} people is shared by fewer than {k:,}: "
-                f'this promise is about {self.job.known_rows:,} known rows. To protect all: known = "all".'
+                f'this promise is about {known_rows(self.job.known_rows)}. To protect all: known = "all".'
             )
             lines.append(
                 f"{found.rare_numbers:,} of {found.people:,} people have a number of rows per table that fewer than "
@@ -97,6 +99,16 @@ class LinkedResult:
             "suppressed": dict(self.verification.suppressed), "verified": self.verification.to_dict(),
             "remarks": self.remarks(), "notes": list(self.notes), "seconds": self.clock.total(),
         }  # fmt: skip
+
+    def to_document(self, checksum: str = "") -> Document:
+        """What is handed on about the release, with the checksum of the manifest: no value of a table is in it."""
+        from kanopy.report.documents.tables import tables_document
+
+        private = {f"{name}: {note}" for name, own in self.results.items() for note in own._private_notes}
+        found = self.summary() | {"notes": [note for note in self.notes if note not in private]}
+        return tables_document(
+            found, [(str(link.child), str(link.parent)) for link in self.job.links], checksum=checksum
+        )
 
     def written(self, name: str) -> pl.DataFrame:
         """A table as it is written: rows in an order that depends on what they publish and on nothing else."""
@@ -167,7 +179,6 @@ class LinkedResult:
         """Stage all files and publish them together; returns the file of every table."""
         from kanopy._table.sinks import staged
         from kanopy.linked.output import is_database_file, stage_database, targets_of
-        from kanopy.linked.page import report_text
 
         with staged(forbidden=forbidden) as release:
             if is_database_file(place):
@@ -179,11 +190,14 @@ class LinkedResult:
                     dialect = self.sources.get(name).dialect if self.sources.get(name) is not None else None  # type: ignore[union-attr]
                     release.table(frames[name], str(target), dialect=dialect, neutralize=neutralize)
             staged_at = {name: release.place_of(str(path)) for name, path in files.items()}
+            content = b""
             if manifest is not None:
                 named = {name: (files[name].name, path) for name, path in staged_at.items()}
-                release.bytes(Path(manifest), self.manifest(named).encode("utf-8"))
+                content = self.manifest(named).encode("utf-8")
+                release.bytes(Path(manifest), content)
             if report is not None:
-                release.bytes(Path(report), report_text(self, Path(report)).encode("utf-8"))
+                checksum = hashlib.sha256(content).hexdigest() if content else ""
+                release.bytes(Path(report), self.to_document(checksum).to_bytes(Path(report).suffix))
         return files
 
     def __repr__(self) -> str:
@@ -191,10 +205,21 @@ class LinkedResult:
         return f"<LinkedResult: {rows}; {self.suppressed:,} suppressed, {self.job.metric} {self.solution.score:.4f}>"
 
 
+def known_rows(known: int) -> str:
+    """How many rows are known, in words.
+
+    >>> known_rows(0), known_rows(1)
+    ("the person's own row", '1 known row')
+    """
+    return "the person's own row" if known == 0 else f"{known:,} known row{'' if known == 1 else 's'}"
+
+
 def check_report_name(report: str | Path | None) -> None:
     """Refuse a report in a form that nobody writes."""
-    if report is not None and Path(report).suffix not in (".html", ".json"):
-        raise DataError(f"Cannot write the report {Path(report).name!r}. Known suffixes: .html, .json.")
+    from kanopy.report.documents.document import FORMATS
+
+    if report is not None and Path(report).suffix not in FORMATS:
+        raise DataError(f"Cannot write the report {Path(report).name!r}. Known suffixes: {', '.join(FORMATS)}.")
 
 
 def check_folder(folder: str | os.PathLike[str]) -> None:

@@ -57,6 +57,8 @@ class Model(Declared):
     """Whether it looks at the published labels of all quasi-identifiers."""
     of_others: ClassVar[bool] = False
     """Whether a class that was safe may be unsafe once another one is suppressed."""
+    compares_values: ClassVar[bool] = False
+    """Whether sensitive values are only compared for equality: keyed hashes of the values give the same answer."""
     instead_of_k: ClassVar[bool] = False
     """Whether it may stand in for k-anonymity: by itself it bounds how surely a person is found."""
 

@@ -72,6 +72,7 @@ class EqualCloseness(Closeness):
     """
 
     name, example = "t-equal", "t-equal:diagnosis:0.2"
+    compares_values = True
     summary = "t-closeness, equal distances: values of a class are distributed as in the table, up to t."
 
     def moved(self, classes: Classes, facts: ColumnFacts) -> Floats:
@@ -212,6 +213,7 @@ class DeltaDisclosure(SensitiveModel):
     delta: Annotated[float, Number(0), "how far, as a logarithm, the share of a value may be from that in the table"]
     absent: Annotated[str, OneOf(*ABSENT), "whether a value that a class lacks counts"] = "violates"
     name, example = "delta-disclosure", "delta-disclosure:diagnosis:1.5"
+    compares_values = True
     summary = "δ-disclosure: the logarithm of how much more or less frequent a value is in a class is at most δ."
 
     @property

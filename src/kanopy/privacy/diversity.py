@@ -44,6 +44,7 @@ class DistinctDiversity(DifferentValues):
 
     l: Annotated[int, Whole(2), "different values in every class"]  # noqa: E741 - its name in every paper
     name, example, sized_by = "l-distinct", "l-distinct:diagnosis:3", "l"
+    compares_values = True
     summary = "Distinct l-diversity: every class has at least l different sensitive values."
 
 
@@ -58,6 +59,7 @@ class PSensitive(DifferentValues):
 
     p: Annotated[int, Whole(2), "different values in every class"]
     name, example, sized_by = "p-sensitive", "p-sensitive:diagnosis:2", "p"
+    compares_values = True
     summary = "p-sensitive k-anonymity: besides k rows every class has p different sensitive values."
 
 
@@ -72,6 +74,7 @@ class EntropyDiversity(SensitiveModel):
 
     l: Annotated[float, Number(1), "as many equally frequent values in effect"]  # noqa: E741
     name, example, sized_by = "l-entropy", "l-entropy:diagnosis:2.5", "l"
+    compares_values = True
     summary = "Entropy l-diversity: a class is as varied as l equally frequent values."
     monotonic = True
 
@@ -103,6 +106,7 @@ class RecursiveDiversity(SensitiveModel):
     c: Annotated[float, Number(above=0), "how often the most frequent value may occur, as a multiple of"]
     l: Annotated[int, Whole(2), "all values together but the l - 1 most frequent"]  # noqa: E741
     name, example, sized_by = "l-recursive", "l-recursive:diagnosis:3,2", "l"
+    compares_values = True
     summary = (
         "Recursive (c,l)-diversity: the most frequent value counts less than c times all but the l-1 most frequent."
     )
@@ -138,6 +142,7 @@ class AlphaK(SensitiveModel):
     alpha: Annotated[float, Share(above=0), "the most that one value may have of a class"]
     k: Annotated[int, Whole(2), "rows of every class"] = 2
     name, example, sized_by = "alpha-k", "alpha-k:diagnosis:0.5,5", "k"
+    compares_values = True
     summary = "(α,k)-anonymity: classes of k rows in which no sensitive value exceeds the share α."
     monotonic = True
 

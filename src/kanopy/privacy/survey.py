@@ -66,7 +66,7 @@ class OfSurvey(Model):
 
         if classes.weights is None:
             raise JobError(
-                f"The model {self.name!r} needs sampling weights: name their column (sampling_weight=…, --weight)."
+                f"The model {self.name!r} needs sampling weights (sampling_weight=…, --sampling-weight COLUMN)."
             )
         there = classes.sizes > 0
         risks = np.zeros(classes.count)

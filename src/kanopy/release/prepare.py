@@ -157,7 +157,7 @@ class Prepared:
         from kanopy._table.guessing.narrowing import find_dependences
 
         # A column that follows another is published as a function of what that one publishes.
-        own = {name for name, each in getattr(self.job, "protect", {}).items() if each.name == "follow"}
+        own = {name for name, each in getattr(self.job, "protect", {}).items() if each.follows}
         shown = [name for name in self.frame.columns if name not in {*self.at_home, *self.names, *own}]
         return find_dependences(self.frame, shown, self.names)
 
@@ -210,7 +210,7 @@ def prepare(
         frame, lists = unrolled(frame, job.quasi, job.separators, job.repeats)
     roles, notes, untouched = roles_of(frame, job)
     notes = (*notes, *about_index(index, job.rest))
-    if job.k > frame.height:
+    if job.k > frame.height and not (isinstance(job, Job) and not job.quasi):
         raise too_few_rows(job.k, frame.height)
     table: Generalizable | Substitutable
     if isinstance(job, Job):
@@ -365,7 +365,10 @@ def generalizable(
     people = _population(population, job)
     hierarchies = resolve_hierarchies(frame, job, people, rows_of, None if units is None else units.of_row)
     asked = [name for model in job.models for name in model.sensitive]
-    needed = dict.fromkeys((*(name for name in job.sensitive if rows_of is None or name in frame.columns), *asked))
+    treated = changed_columns(job)
+    # Nothing is asked of the classes' values of treated columns: what leaves are others.
+    plain = [name for name in job.sensitive if name not in treated and (rows_of is None or name in frame.columns)]
+    needed = dict.fromkeys((*(plain if job.quasi else ()), *asked))
     if job.target is not None:
         if job.target not in frame.columns:
             hint = near_miss(job.target, [name for name in frame.columns if name not in job.quasi])

@@ -184,6 +184,9 @@ class MemorySteps(Steps):
     def prepare(self) -> Prepared:
         return self._read()
 
+    def search(self, prepared: Prepared) -> Solution | Masked:
+        return drawn_within_margin(prepared, self.job or prepared.job, super().search(prepared), self._key, self.notify)
+
     def apply(self, prepared: Prepared, solution: Solution | Masked) -> Applied:
         job = self.job or prepared.job
         published, kept = apply_solution(prepared, job, solution)
@@ -327,6 +330,19 @@ def search(prepared: Prepared, job: Job | MaskJob, progress: Progress = SILENT) 
     compiler.prepare((fuse, linkage), progress)
     progress("masking")
     return job.make().mask(prepared.table.guide, job.k, job.diversity, progress)
+
+
+def drawn_within_margin(
+    prepared: Prepared, job: Job | MaskJob, found: Solution | Masked, key: bytes | None, progress: Progress = SILENT
+) -> Solution | Masked:
+    """What is published instead of the least loss, where the job has a margin: drawn by the key, or by chance."""
+    from kanopy.masking.result import Masked
+    from kanopy.search.margin.within import secret_generator, within_margin
+
+    if not isinstance(job, Job) or not job.margin or isinstance(found, Masked):
+        return found
+    problem, random = make_problem(prepared.domain, job), secret_generator(key)
+    return within_margin(problem, found, job.margin, random, kind=job.recoding, progress=progress)
 
 
 def _bound(

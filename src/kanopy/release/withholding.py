@@ -13,6 +13,7 @@ from kanopy._errors import some
 from kanopy._job.job import Job
 from kanopy._table.roles import AT_HOME, Role
 from kanopy.release.prepare import Generalizable, Prepared, read_part
+from kanopy.release.treated.copies import undoing_columns
 
 if TYPE_CHECKING:
     import polars as pl
@@ -29,7 +30,9 @@ def without_dependent(
     prepared: Prepared, job: Job | MaskJob, published: pl.DataFrame, kept: Mask | None
 ) -> tuple[Prepared, Job | MaskJob, pl.DataFrame, tuple[str, ...]]:
     """What is about to leave without the columns that undo its generalization, which become undecided; what to say."""
-    if not isinstance(job, Job) or not isinstance(prepared.table, Generalizable) or not prepared.dependences:
+    if not isinstance(job, Job) or not isinstance(prepared.table, Generalizable):
+        return prepared, job, published, ()
+    if not prepared.dependences and not job.protect:
         return prepared, job, published, ()
     from kanopy._table.guessing.dependence import drawn
 
@@ -37,6 +40,10 @@ def without_dependent(
     own = rows if kept is None else np.flatnonzero(kept)[rows]
     labels = {name: published[name][rows] for name in prepared.names}
     held, notes = held_back(prepared.dependences, prepared.frame[own], labels, job)
+    if job.protect:
+        shown = [name for name in published.columns if name not in {*prepared.names, *job.pseudonymize, *held}]
+        undoing, about = undoing_columns(prepared.frame[own], shown, job, needed_columns(job))
+        held, notes = [*held, *undoing], (*notes, *about)
     if held:
         prepared = replace(prepared, roles={**prepared.roles, **dict.fromkeys(held, str(Role.UNDECIDED))})
         job, published = job_without(job, held), published.drop(held)
@@ -64,6 +71,10 @@ def without_dependent_elsewhere(
     read = read_part(drawn, job)
     found = find_dependences(read, shown, job.quasi)
     held, notes = held_back(found, read, labels_of(drawn), job) if found else ([], ())
+    if job.protect:
+        rest = [name for name in shown if name not in {*job.pseudonymize, *held}]
+        undoing, about = undoing_columns(read, rest, job, needed_columns(job))
+        held, notes = [*held, *undoing], (*notes, *about)
     if held:
         roles, job = {**roles, **dict.fromkeys(held, str(Role.UNDECIDED))}, job_without(job, held)
     return dict(roles), job, notes

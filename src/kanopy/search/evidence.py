@@ -56,7 +56,9 @@ class Evidence:
         self.survey = domain.survey if any(model.needs_weights for model in models) else None
         for model in models:
             if model.needs_weights and domain.survey is None:
-                raise JobError(f"The model {model.name!r} needs sampling weights (sampling_weight=…, --weight COLUMN).")
+                raise JobError(
+                    f"The model {model.name!r} needs sampling weights (sampling_weight=…, --sampling-weight COLUMN)."
+                )
         self.households = self.survey if any(model.needs_households for model in models) else None
         self.widths = [len(column.values) for column in self.sensitive]
         entries = len(domain.counts) * max(1, sum(self.widths))

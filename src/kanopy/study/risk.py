@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kanopy._arrays import Longs
+from kanopy._arrays import Longs, Mask
 from kanopy._core.units import ALL, KNOWN_ALL
 from kanopy._errors import DataError, JobError, some
 from kanopy._parameters import unused
@@ -41,7 +41,6 @@ from kanopy.study.survey import SurveyAnswers, SurveyQuestions, survey_answers
 if TYPE_CHECKING:
     import polars as pl
 
-    from kanopy._arrays import Mask
     from kanopy._core.units import Units
     from kanopy._job.given import JobSource
     from kanopy._table.grouping import NumberedRows

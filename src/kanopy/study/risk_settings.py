@@ -16,7 +16,9 @@ from kanopy.metrics.risk.weighted import ANY, VALUE
 from kanopy.privacy.survey import Every
 
 WEIGHTS = Needs(
-    "sampling weights (sampling_weight=…, --weight COLUMN)", lambda study: study.sampling_weight is not None, "study"
+    "sampling weights (sampling_weight=…, --sampling-weight COLUMN)",
+    lambda study: study.sampling_weight is not None,
+    "study",
 )
 RELEASED = Needs(
     "a release in which rows are looked for (released=…, --released FILE)",

@@ -47,14 +47,15 @@ def what_order_tells(
 def _in_order(column: pl.Series) -> bool:
     """Whether rows stand in the order of a column; texts that are numbers are compared as such."""
     column = column.rename("").drop_nulls()
-    if column.dtype.is_nested() or column.dtype.is_object() or column.n_unique() < FEWEST_IN_ORDER:
+    if column.dtype.is_nested() or column.dtype.is_object():
         return False
     if column.dtype == pl.String:
         numbers = column.cast(pl.Float64, strict=False)
         column = column if numbers.null_count() else numbers
     elif isinstance(column.dtype, (pl.Categorical, pl.Enum)):
         column = column.cast(pl.String)
-    return bool(column.is_sorted() or column.is_sorted(descending=True))
+    ordered = column.is_sorted() or column.is_sorted(descending=True)
+    return ordered and column.n_unique() >= FEWEST_IN_ORDER
 
 
 def stand_together(frame: pl.DataFrame, unit: Sequence[str]) -> bool:

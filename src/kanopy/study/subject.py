@@ -12,7 +12,7 @@ from kanopy._errors import DataError, JobError, near_miss, some
 from kanopy._job.given import as_job
 from kanopy._job.job import Job
 from kanopy._job.reading import ReadingRules, read_records
-from kanopy._job.usage import STUDIED
+from kanopy._job.usage import PLACES, STUDIED
 from kanopy._parameters import parameters_of
 from kanopy._table.formats.layout import Layout
 from kanopy._usage import Needs, in_vain, refuse_in_vain
@@ -165,7 +165,10 @@ def studied_job(job: JobSource | None, settings: Mapping[str, Any]) -> Job:
         for name in ("min_levels", "max_levels", "weights", "separators"):
             if name not in said:
                 said[name] = {each: value for each, value in getattr(own, name).items() if each in kept}
-    return own.replaced(**said) if said else own
+    found = own.replaced(**said) if said else own
+    if said.get("places"):
+        refuse_in_vain(in_vain(["places"], {"places": PLACES}, found))
+    return found
 
 
 def refuse_unused(models: Sequence[Model], given: Collection[str]) -> None:

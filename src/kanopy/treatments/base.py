@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -13,7 +14,8 @@ import polars as pl
 from kanopy._arrays import Floats, Longs, Mask
 from kanopy._errors import JobError, some
 from kanopy._parameters import Declared, parameters_of, plain
-from kanopy.treatments.random_numbers import derived, fresh_seed
+from kanopy.hierarchy.column import canonical_label
+from kanopy.treatments.random_numbers import derived, fingerprint, fresh_seed
 
 NO_SECRET, SEED, KEY = "none", "seed", "key"
 """What a treatment must know and nobody else: nothing, random numbers, or a key that makes it repeatable."""
@@ -24,7 +26,12 @@ NUMBERS, DATES, ANY = "numbers", "dates", "any"
 class Secrets:
     """The key of a run, if one was given. Random numbers come from it, or from the operating system.
 
-    With a key, the same table and job give the same release. It is never written anywhere, nor what comes from it.
+    With a key, the same table and treatment give the same release, and any other table or parameter other numbers: the
+    same noise on two releases would cancel out. The key is never written anywhere, nor what comes from it.
+
+    >>> one, other = Secrets(b"sixteen bytes or more"), Secrets(b"sixteen bytes or more")
+    >>> one.seed("noise", "pay") == other.seed("noise", "pay"), Secrets().seed("noise") == Secrets().seed("noise")
+    (True, False)
     """
 
     key: bytes | None = field(default=None, repr=False)
@@ -56,10 +63,23 @@ class Table:
     units: Longs | None = None
     say: Callable[[str], None] = lambda note: None
 
+    def seed(self, treatment: Treatment, *columns: str) -> bytes:
+        """The secret seed of what a treatment does to columns of exactly these rows."""
+        said = json.dumps(treatment.to_dict(), sort_keys=True, default=str)
+        return self.secrets.seed(said, *columns, "\n", self._rows_hold)
+
+    @cached_property
+    def _rows_hold(self) -> str:
+        return fingerprint(self.rows[self._names][self.order]) if self.secrets.key is not None else ""
+
+    @property
+    def _names(self) -> list[str]:
+        return [name for name, dtype in self.rows.schema.items() if not dtype.is_nested() and dtype != pl.Object]
+
     @cached_property
     def order(self) -> Longs:
         """The rows in an order that depends on what they hold, not on where they stand."""
-        names = [name for name, dtype in self.rows.schema.items() if not dtype.is_nested() and dtype != pl.Object]
+        names = self._names
         if not names:
             return np.arange(self.rows.height)
         keys = [pl.col(name).cast(pl.String) if isinstance(self.rows[name].dtype, (pl.Categorical, pl.Enum))
@@ -86,9 +106,24 @@ class Treatment(Declared):
     secret: ClassVar[str] = NO_SECRET
     piecewise: ClassVar[bool] = False
     """Whether pieces of a table can be treated one by one."""
+    follows: ClassVar[bool] = False
+    """Whether what it publishes is a function of what another column publishes: it is done after that column."""
+    by_person: ClassVar[bool] = False
+    """Whether it treats all rows of a person alike, whom its parameter `unit` names."""
+    keyed: ClassVar[bool] = True
+    """Whether a key repeats it: the same table, job and key give the same values."""
     for_identifiers: ClassVar[bool] = False
     """Whether what it publishes may take the place of an identifier."""
     reversible: ClassVar[bool] = False
+
+    @property
+    def random(self) -> bool:
+        """Whether it draws random numbers, with these parameters."""
+        return self.secret == SEED
+
+    def with_k(self, k: int) -> Treatment:
+        """The treatment in a job with a k; the same where it does not count people."""
+        return self
 
     def writes(self, column: str) -> tuple[str, ...]:
         """The columns that it changes."""
@@ -201,6 +236,17 @@ def members_of(stratum: Longs, order: Longs) -> list[Longs]:
     sorted_rows = order[np.argsort(stratum[order], kind="stable")]
     counts = np.bincount(stratum)
     return np.split(sorted_rows, np.cumsum(counts)[:-1]) if len(counts) else []
+
+
+def labels_of(distinct: pl.Series) -> list[str]:
+    """Values as they are called, whatever type the column has: the same in every table.
+
+    >>> labels_of(pl.Series([7, 8])) == labels_of(pl.Series(["7", "8"]))
+    True
+    """
+    if distinct.dtype == pl.String or distinct.dtype.is_integer():
+        return distinct.cast(pl.String).to_list()
+    return [canonical_label(value) for value in distinct.to_list()]
 
 
 def missing(column: pl.Series) -> Mask:

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, ClassVar
 
 import numpy as np
 import polars as pl
 
-from kanopy._arrays import Floats, Mask
+from kanopy._arrays import Floats, Longs, Mask
 from kanopy._errors import JobError
 from kanopy._kinds import Maybe, Number, OneOf, Share, Whole
-from kanopy.treatments.base import NUMBERS, Table, Treatment, numbers_of, published_numbers, settled, whole_numbers
+from kanopy.treatments.base import NUMBERS, Table, Treatment, numbers_of, published_numbers, settled
 
+USUAL_SIZE = 3
 PUBLISHED = ("threshold", "mean", "median")
 
 
@@ -36,7 +37,7 @@ class TopCode(Treatment):
     bottom_share: Annotated[float | None, Maybe(Share(above=0, below=1, least=None, most=None)),
                             "the share of rows with the smallest values that is coded"] = None  # fmt: skip
     publish: Annotated[str, OneOf(*PUBLISHED), "what a tail is published as"] = "threshold"
-    size: Annotated[int, Whole(2), "people that must share a coded value"] = 3
+    size: Annotated[int | None, Maybe(Whole(2)), "people that must share a coded value; the job's k, or 3"] = None
 
     name: ClassVar[str] = "top-code"
     summary: ClassVar[str] = "publishes the largest (and smallest) values as one value that several people share"
@@ -61,11 +62,15 @@ class TopCode(Treatment):
         if (self.top_share or 0) + (self.bottom_share or 0) >= 1:
             yield "top-code: top_share and bottom_share together must be less than the whole table."
 
+    def with_k(self, k: int) -> TopCode:
+        """A coded value stands for k people unless the job gives a size."""
+        return self if self.size is not None else replace(self, size=k)
+
     def measures(self, column: str) -> dict[str, pl.Expr]:
         """The limits, and how many values and which mean and median each tail has."""
         values = pl.col(column).cast(pl.Float64, strict=False)
         values = pl.when(values.is_finite()).then(values).drop_nulls()
-        found = {"known": values.len()}
+        found = {"whole": ((values == values.floor()) & (values.abs() < 2.0**53)).all() & (values.len() > 0)}
         for side, limit, share in (("top", self.top, self.top_share), ("bottom", self.bottom, self.bottom_share)):
             if limit is None and share is None:
                 continue
@@ -83,8 +88,8 @@ class TopCode(Treatment):
         """Code the tails of a column."""
         series = table.rows[column]
         values = numbers_of(series, self.name)
-        coded = values.copy()
-        whole = whole_numbers(values)
+        coded, least = values.copy(), self.size or USUAL_SIZE
+        whole = bool(table.facts["whole"])
         for side in ("top", "bottom"):
             at = table.facts.get(f"{side}_at")
             if at is None:
@@ -97,8 +102,8 @@ class TopCode(Treatment):
                 )
                 continue
             people = rows if table.units is None else len(np.unique(table.units[inside]))
-            if people < self.size:
-                raise JobError(_too_few(column, side, at, people, self.size, values))
+            if people < least and not table.facts.get("pieces"):  # those of a piece are counted in the whole table
+                raise JobError(_too_few(column, side, at, people, least, values, table.units))
             value = at if self.publish == "threshold" else settled(table.facts[f"{side}_{self.publish}"])
             coded[inside] = value
             whole = whole and float(value).is_integer()
@@ -106,12 +111,14 @@ class TopCode(Treatment):
         return {column: published_numbers(coded, series, whole=keeps)}
 
 
-def _too_few(column: str, side: str, at: float, people: int, size: int, values: Floats) -> str:
-    known = np.sort(values[~np.isnan(values)])
+def _too_few(column: str, side: str, at: float, people: int, size: int, values: Floats, units: Longs | None) -> str:
+    known = np.flatnonzero(~np.isnan(values))
+    ranked = known[np.argsort(-values[known] if side == "top" else values[known], kind="stable")]
     hint = "Protect the column in another way."
-    if len(known) > size:
-        better = known[-size] if side == "top" else known[size - 1]
-        hint = f"Choose {side} = {better:g}, or another limit that more people reach."
+    # The rows with which each further person comes in, from the end inwards.
+    first = np.sort(np.unique(ranked if units is None else units[ranked], return_index=True)[1])
+    if len(first) > size:
+        hint = f"Choose {side} = {values[ranked[first[size - 1]]]:g}, or another limit that more people reach."
     beyond = "above" if side == "top" else "below"
     return (
         f"Only {people:,} {'person' if people == 1 else 'people'} of {column!r} would be coded at or {beyond} {at:g}, "

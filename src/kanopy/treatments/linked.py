@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
@@ -20,17 +21,18 @@ ANYTHING = "*"
 class Follow(Treatment):
     """A column that says the same as another (`column`), such as the name of a region beside its code.
 
-    What is published of it depends on what is published of the other column alone: its own value where the other one's
-    value was kept, swapped or replaced, all values that a generalized one stands for where these are at most five, and
-    `*` otherwise.
+    What is published of it depends on what is published of the other column alone: its own value beside a published
+    value of that column (kept, swapped or replaced by another), all values that a label of its hierarchy stands for
+    where these are two to five, and `*` otherwise: beside ranges, pseudonyms and numbers that no row had.
     """
 
     column: Annotated[str, Name(), "the column that it repeats"]
 
     name: ClassVar[str] = "follow"
+    follows: ClassVar[bool] = True
     summary: ClassVar[str] = "publishes a column that repeats another one together with it"
     guarantees: ClassVar[str] = "it says nothing that the column it follows does not say as published"
-    lacks: ClassVar[str] = "what the column that it follows does not promise"
+    lacks: ClassVar[str] = "what the column that it follows does not promise; which values that one has is told"
 
     def reads(self, column: str) -> tuple[str, ...]:
         """The column that it follows."""
@@ -38,14 +40,17 @@ class Follow(Treatment):
 
     def treat(self, column: str, table: Table) -> dict[str, pl.Series]:
         """Follow the other column; what is published of it is in `facts`."""
-        return {column: followed(column, table.rows[column], table.rows[self.column], table.facts["published"])}
+        original, published = table.rows[self.column], table.facts["published"]
+        return {column: followed(column, table.rows[column], original, published, table.facts.get("stands_for", {}))}
 
 
-def followed(column: str, values: pl.Series, original: pl.Series, published: pl.Series) -> pl.Series:
-    """What a column publishes that repeats another one.
+def followed(
+    column: str, values: pl.Series, original: pl.Series, published: pl.Series, stands_for: Mapping[str, Collection[str]]
+) -> pl.Series:
+    """What a column publishes that repeats another one; `stands_for` are the values below labels of the other.
 
     >>> code, name = pl.Series("code", ["A1", "A2", "A2"]), pl.Series("name", ["Wien", "Graz", "Graz"])
-    >>> followed("name", name, code, pl.Series("code", ["A", "A", "A2"])).to_list()
+    >>> followed("name", name, code, pl.Series("code", ["A", "A", "A2"]), {"A": ["A1", "A2"]}).to_list()
     ['Graz | Wien', 'Graz | Wien', 'Graz']
     """
     pairs = pl.DataFrame({"key": original.cast(pl.String), "value": values.cast(pl.String)})
@@ -58,16 +63,16 @@ def followed(column: str, values: pl.Series, original: pl.Series, published: pl.
             "Give it a role of its own."
         )
     own = dict(zip(known["key"], known["value"], strict=True))
-    # A label that is no value of the column stands for all values published as it.
-    below = pairs.with_columns(label=published.cast(pl.String)).group_by("label").agg(pl.col("value").unique())
-    told: dict[str | None, str | None] = {}
-    for label, many in below.iter_rows():
-        if label in own:
-            told[label] = own[label]
+    told: dict[str | None, str | None] = {None: None}
+    for label in published.cast(pl.String).drop_nulls().unique():
+        below = sorted(stands_for.get(label, ()))
+        if len(below) <= 1:
+            told[label] = own.get(label, ANYTHING)
             continue
-        names = sorted(name for name in many if name is not None)
-        enough = label is not None and label != ANYTHING and 0 < len(names) <= MOST_JOINED
-        told[label] = None if label is None else JOINED.join(names) if enough else ANYTHING
+        # All of them or none: those that rows have would tell more than the label does.
+        names = sorted({str(own[value]) for value in below if own.get(value) is not None})
+        every = all(own.get(value) is not None for value in below) and 2 <= len(names) <= MOST_JOINED
+        told[label] = JOINED.join(names) if every else ANYTHING
     keys = list(told)
     return (
         published.cast(pl.String)

@@ -70,7 +70,7 @@ class Noise(Treatment):
             return self._correlated(column, table)
         series = table.rows[column]
         values = numbers_of(series, self.name)
-        seed = table.secrets.seed(self.name, column)
+        seed = table.seed(self, column)
         if self.kind == ADDITIVE:
             spread = table.facts["spread"]
             if not spread:
@@ -90,8 +90,6 @@ class Noise(Treatment):
         self, drawn: np.ndarray[tuple[int], np.dtype[np.float64]], table: Table
     ) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
         """Numbers drawn for the canonical order of a whole table, row by row."""
-        if table.facts.get("pieces"):
-            return drawn
         placed = np.empty_like(drawn)
         placed[table.order] = drawn
         return placed
@@ -110,7 +108,7 @@ class Noise(Treatment):
                 "Correlated noise needs columns that vary; constant where all are known: "
                 f"{', '.join(map(repr, constant))}. Leave them out."
             )
-        seed = table.secrets.seed(self.name, *names)
+        seed = table.seed(self, *names)
         drawn = np.column_stack([normals(seed, 0, len(values), j) for j in range(len(names))])
         placed = np.empty_like(drawn)
         placed[table.order] = drawn

@@ -49,7 +49,7 @@ class Pram(Treatment):
     probability of each category it becomes, which `invariant` turns into one that keeps expected frequencies.
     """
 
-    keep: Annotated[float, Share(), "the probability that a value stays on purpose"] = 0.8
+    keep: Annotated[float, Share(below=1, most=None), "the probability that a value stays on purpose"] = 0.8
     matrix: Annotated[
         Mapping[str, Mapping[str, float]],
         MapOf(MapOf(Number(0, 1), "{'no': 0.9, 'yes': 0.1}"), "{'no': {'no': 0.9}}"),
@@ -106,8 +106,9 @@ class Pram(Treatment):
         known = np.flatnonzero(~gone)
         codes[known] = distinct.search_sorted(series.gather(known)).to_numpy()
         labels = [canonical_label(value) for value in distinct.to_list()]
-        stratum, _ = strata_of(table.rows, self.within)
-        seed = table.secrets.seed(self.name, column)
+        stratum, called = strata_of(table.rows, self.within)
+        alone: list[str] = []
+        seed = table.seed(self, column)
         drawn = np.empty(len(series))
         drawn[table.order] = uniforms(seed, 0, len(series))
         again = np.empty(len(series))
@@ -116,8 +117,15 @@ class Pram(Treatment):
         in_order = table.order[codes[table.order] >= 0]
         for places in members_of(stratum[in_order], np.arange(len(in_order))):
             rows = in_order[places]
-            if len(rows):
+            if len(rows) and (codes[rows] == codes[rows[0]]).all():
+                alone.append(called[int(stratum[rows[0]])])
+            elif len(rows):
                 made[rows] = self._drawn(column, codes[rows], labels, drawn[rows], again[rows])
+        if alone:
+            raise JobError(
+                f"pram of {column!r}: {some(alone)} has only one category, which would be published for certain. Name "
+                "fewer columns in within, or join small strata."
+            )
         return {column: distinct.gather(np.maximum(made, 0)).set(pl.Series(made < 0), None).rename(column)}
 
     def _drawn(self, column: str, codes: Longs, labels: list[str], drawn: Floats, again: Floats) -> Longs:

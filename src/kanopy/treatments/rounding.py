@@ -55,6 +55,11 @@ class Rounding(Treatment):
         """Totals are kept by looking at the whole table."""
         return self.kind != CONTROLLED
 
+    @property
+    def random(self) -> bool:
+        """Rounding to the nearest multiple draws no random numbers."""
+        return self.kind != NEAREST
+
     def contradictions(self) -> Iterable[str]:
         """Strata have totals to keep only where rounding is controlled."""
         if self.within and self.kind != CONTROLLED:
@@ -69,7 +74,7 @@ class Rounding(Treatment):
         series = table.rows[column]
         values = numbers_of(series, self.name)
         steps = values / self.base
-        seed = table.secrets.seed(self.name, column)
+        seed = table.seed(self, column)
         if self.kind == NEAREST:
             counted = np.floor(steps + 0.5)
         elif self.kind == RANDOM:

@@ -64,8 +64,9 @@ class RankSwap(Treatment):
         """Swap the values of a column."""
         series = table.rows[column]
         values = numbers_of(series, self.name)
+        _refuse_constant(series, self.name)
         stratum, called = strata_of(table.rows, self.within)
-        seed = table.secrets.seed(self.name, column)
+        seed = table.seed(self, column)
         source = np.arange(len(values))
         known = table.order[~np.isnan(values[table.order])]
         alone: list[str] = []
@@ -109,8 +110,10 @@ class Shuffle(Treatment):
     def treat(self, column: str, table: Table) -> dict[str, pl.Series]:
         """Shuffle a column."""
         names = self.writes(column)
+        if not self.together:
+            _refuse_constant(table.rows[column], self.name)
         stratum, called = strata_of(table.rows, self.within)
-        seed = table.secrets.seed(self.name, *names)
+        seed = table.seed(self, *names)
         gone = np.all([missing(table.rows[name]) for name in names], axis=0)
         source = np.arange(table.rows.height)
         known = table.order[~gone[table.order]]
@@ -122,6 +125,14 @@ class Shuffle(Treatment):
             source[rows] = rows[order(seed + number.to_bytes(8, "big"), len(rows))]
         _refuse_alone(column, alone, self.name)
         return {name: table.rows[name].gather(source) for name in names}
+
+
+def _refuse_constant(series: pl.Series, method: str) -> None:
+    known = series.filter(~pl.Series(missing(series)))
+    if len(known) > 1 and known.n_unique() == 1:
+        raise JobError(
+            f"{series.name!r} is constant: {method} has no effect. Leave the treatment out, or suppress the column."
+        )
 
 
 def _refuse_alone(column: str, strata: list[str], method: str) -> None:
@@ -152,9 +163,10 @@ class Resample(Treatment):
         """Re-sample a column."""
         series = table.rows[column]
         values = numbers_of(series, self.name)
+        _refuse_constant(series, self.name)
         known = table.order[~np.isnan(values[table.order])]
         ranked = known[np.argsort(values[known], kind="stable")]
-        seed = table.secrets.seed(self.name, column)
+        seed = table.seed(self, column)
         total = np.zeros(len(ranked))
         for time in range(self.times):
             drawn = (uniforms(seed, 0, len(ranked), time) * len(ranked)).astype(np.int64)

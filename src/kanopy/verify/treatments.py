@@ -29,6 +29,8 @@ class TreatedColumns:
     published: pl.DataFrame
     unit: tuple[str, ...] = ()
     leaders: pl.DataFrame | None = None
+    whole: pl.DataFrame | None = None
+    """Where these rows are a piece of a table: the values of the whole column `before` and `after`, looked at first."""
 
     @property
     def names(self) -> list[str]:
@@ -147,17 +149,25 @@ def _texts(column: pl.Series) -> list[str]:
     return column.cast(pl.String).drop_nulls().unique().to_list()
 
 
+def _people(seen: TreatedColumns, value: float) -> int:
+    """How many people the rows with a published value are about."""
+    rows = seen.original.filter(_number(seen.published[seen.column]) == value)
+    return rows.select(seen.unit).n_unique() if seen.unit and rows.height else rows.height
+
+
 def _tails(seen: TreatedColumns) -> str:
     """Top coding: nothing beyond the limits, one value per tail that enough share, all else as it was."""
     _nothing_new_missing(seen)
+    if seen.whole is not None:
+        return _as_in_the_whole(seen, seen.whole)
     pair = seen.pair(seen.column).drop_nulls()
-    size = int(seen.job.get("size", 3))
+    size = int(seen.job.get("size") or 3)
     changed = pair.filter(pl.col("before") != pl.col("after"))
     coded = changed["after"].unique().to_list()
     if len(coded) > 2:
         raise _failed(seen.column, f"it was coded to {len(coded)} values")
     for value in coded:
-        people = int((pair["after"] == value).sum())
+        people = _people(seen, value)
         if people < size:
             raise _failed(seen.column, f"a coded value stands for {people} people, where {size} must share it")
     slack = NEAR * _scale(pair["before"])
@@ -184,6 +194,15 @@ def _tails(seen: TreatedColumns) -> str:
         if other == (None, None) and ((untouched["before"] - untouched["after"]).abs() > slack).any():
             raise _failed(seen.column, "values within the limit were changed")
     return f"the coded values stand for at least {size} people each"
+
+
+def _as_in_the_whole(seen: TreatedColumns, whole: pl.DataFrame) -> str:
+    """A piece: each value became what it became in the whole column, of which all else was found to hold."""
+    pairs = seen.pair(seen.column).unique()
+    known = pl.DataFrame({name: _number(whole[name]) for name in ("before", "after")})
+    if pairs.join(known, on=["before", "after"], how="anti", nulls_equal=True).height:
+        raise _failed(seen.column, "a value was not coded as in the whole table")
+    return "every value was coded as in the whole table"
 
 
 def _rounded(seen: TreatedColumns) -> str:
@@ -228,7 +247,9 @@ def _noisy(seen: TreatedColumns) -> str:
             if ((gap > 1.5 * share * size + slack) | (gap < 0.5 * share * size - slack)).any():
                 raise _failed(name, "a factor is not within the limits of the noise")
             continue
-        spread = float(pair["before"].std() or 0.0)  # type: ignore[arg-type]
+        # Of a piece of a table, the spread and the number of rows are those of the whole.
+        known = pair["before"] if seen.whole is None else _number(seen.whole["before"]).drop_nulls()
+        spread = max(float(known.std() or 0.0), float(pair["before"].std() or 0.0))  # type: ignore[arg-type]
         most = share * spread * (4.0 + math.sqrt(2.0 * math.log(max(pair.height, 2))))
         shrunk = (
             (1 - 1 / math.sqrt(1 + share**2)) * (pair["before"] - pair["before"].mean()).abs()
@@ -438,6 +459,13 @@ def _following(seen: TreatedColumns) -> str:
     ).unique()
     if pairs["key"].n_unique() < pairs.height:
         raise _failed(seen.column, f"it tells rows apart that {leader!r} does not")
+    own = pl.DataFrame(
+        {"key": seen.original[leader].cast(pl.String), "own": seen.original[seen.column].cast(pl.String)}
+    ).unique()
+    # Beside what is no value of the other column, a single value would say which one it was.
+    alone = pairs.join(own, on="key", how="anti").filter(pl.col("value").is_in(own["own"].drop_nulls().implode()))
+    if alone.height:
+        raise _failed(seen.column, f"it tells which value of {leader!r} was replaced")
     return f"it says nothing that {leader} does not say as published"
 
 

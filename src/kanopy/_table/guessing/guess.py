@@ -58,7 +58,8 @@ def guess_roles(frame: pl.DataFrame) -> list[Guess]:
     dates, codes and free text; columns that say the same as another share its role. What nothing speaks of, and could
     still point at people, is undecided: it is not published until somebody decides.
 
-    >>> [str(guess.role) for guess in guess_roles(pl.DataFrame({"Name": ["Ann"], "Alter": [41], "income": [9]}))]
+    >>> frame = pl.DataFrame({"Name": ["Ann", "Ben", "Cleo"], "Alter": [41, 30, 22], "income": [9, 7, 8]})
+    >>> [str(guess.role) for guess in guess_roles(frame)]
     ['identifier', 'quasi-identifier', 'sensitive']
     """
     table, columns = view(frame)

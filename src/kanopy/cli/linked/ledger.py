@@ -14,7 +14,7 @@ ledger = typer.Typer(
     help="Releases over time: show, check and edit a ledger (anonymize --ledger FOLDER).", no_args_is_help=True
 )
 Folder = Annotated[Path, typer.Argument(help="The folder of the ledger.")]
-KeyFile = Annotated[Path | None, typer.Option("--key-file", help="The secret key the releases were made with.")]
+KeyFile = Annotated[Path | None, typer.Option("--key-file", help=o.SHARED["key_file"][1])]
 
 
 @o.command()
@@ -50,11 +50,11 @@ def read_existing(folder: Path, read: Any, key: bytes | None = None) -> Any:
 @o.command()
 def check(folder: Folder, key_file: KeyFile = None) -> None:
     """Check that no line of a ledger is missing or changed, and count what its releases give away together."""
-    from kanopy._table.pseudonyms import read_key
+    from kanopy._table.pseudonyms import given_key
     from kanopy.linked.ledger import read_ledger
     from kanopy.linked.over_time import already_told
 
-    found = read_existing(folder, read_ledger, None if key_file is None else read_key(key_file))
+    found = read_existing(folder, read_ledger, given_key(key_file))
     k = int(found.releases[-1]["k"])
     people, below = already_told(found, k)
 

@@ -39,6 +39,11 @@ def anonymize_linked(job: Path, output: str, given: dict[str, Any]) -> None:
     from kanopy.linked.result import check_folder, check_report_name
     from kanopy.linked.run import anonymize_tables
 
+    if "ledger" in o.on_command_line():
+        raise JobError(
+            "A ledger records one table per release. Publish several tables without --ledger; releases of them that "
+            "others can join are not protected against each other."
+        )
     if strange := [name for name in o.on_command_line() if name not in USED]:
         raise JobError(
             f"{some(['--' + name.replace('_', '-') for name in strange])} has no effect on a job of several "

@@ -51,7 +51,7 @@ def treated(kind: type[Treatment], parameters: Mapping[str, Any], rows: pl.DataF
 
 def _follows(kind: type[Treatment], rows: pl.DataFrame) -> dict[str, Any]:
     """What is published of another column, for treatments that follow one."""
-    return {"facts": {"published": rows["number"]}} if "follow" in kind.name else {}
+    return {"facts": {"published": rows["number"]}} if kind.follows else {}
 
 
 def says_what_it_is(kind: type[Treatment], parameters: Mapping[str, Any]) -> None:
@@ -82,17 +82,18 @@ def is_what_it_allows(kind: type[Treatment], parameters: Mapping[str, Any]) -> N
 def repeats_with_the_key(kind: type[Treatment], parameters: Mapping[str, Any]) -> None:
     """The same key gives the same release; without one, what is random is new each time."""
     rows = table()
-    if kind.name != "tokens":
+    if kind.keyed:
         assert treated(kind, parameters, rows).equals(treated(kind, parameters, rows)), "a key does not repeat it"
     if kind.secret == SEED:
         one, other = (treat_frame(rows, column_of(kind), make(kind, parameters), Secrets()) for _ in range(2))
-        fixed = make(kind, parameters).to_dict().get("kind") == "nearest" or kind.name == "round"
-        assert fixed or any(not one[name].equals(other[name]) for name in one), "its random numbers are not secret"
+        assert not make(kind, parameters).random or any(not one[name].equals(other[name]) for name in one), (
+            "its random numbers are not secret"
+        )
 
 
 def does_not_depend_on_the_order_of_rows(kind: type[Treatment], parameters: Mapping[str, Any]) -> None:
     """Rows in another order get the same values."""
-    if kind.name == "tokens":
+    if not kind.keyed:
         return
     rows = table().with_row_index("at")
     order = np.random.default_rng(1).permutation(ROWS)
@@ -104,7 +105,7 @@ def does_not_depend_on_the_order_of_rows(kind: type[Treatment], parameters: Mapp
 def pieces_make_the_whole(kind: type[Treatment], parameters: Mapping[str, Any]) -> None:
     """Where pieces can be treated one by one, they are as in the whole table, but for what is random."""
     rows, made = table(), make(kind, parameters)
-    if not made.piecewise or (kind.secret == SEED and made.to_dict().get("kind") != "nearest" and kind.name != "round"):
+    if not made.piecewise:
         return
     facts = rows.lazy().select(**made.measures(column_of(kind))).collect()
     known = facts.row(0, named=True) if facts.width else {}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from kanopy._errors import HierarchyError
@@ -48,6 +48,19 @@ BUILDERS: Named[type[Builder]] = Named(
     group="kanopy.builders",
     faults=faults_of_class("kanopy.hierarchy.builders.base:Builder"),
 )
+
+METHOD_OF_PARAMETER: Mapping[str, str] = {"classification": "classification"}
+"""Parameters that only one method has and that say enough: a job need not name the method beside them."""
+
+
+def method_of(given: Mapping[str, Any]) -> Any:
+    """The method of a hierarchy in a job: named, or told by a parameter; `None` if neither.
+
+    >>> method_of({"method": "iotf"}), method_of({"classification": "icd-10-cm"}), method_of({"k": 5})
+    ('iotf', 'classification', None)
+    """
+    told = next((method for name, method in METHOD_OF_PARAMETER.items() if name in given), None)
+    return given.get("method", told)
 
 
 def make_builder(method: str, **parameters: Any) -> Builder:

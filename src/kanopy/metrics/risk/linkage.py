@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -248,5 +248,6 @@ def _distances(columns: Sequence[PublishedColumn], kind: str) -> Distances:
         point_at += size
         end_at += width
         least.append(np.zeros(size))
-    longs = (np.array(each, np.int64) for each in (kinds, offsets, widths, ends, least_offsets))
-    return Distances._make([*longs, *(np.concatenate(each) for each in (tables, points, low, high, least))])
+    arrays: list[Any] = [np.array(each, np.int64) for each in (kinds, offsets, widths, ends, least_offsets)]
+    arrays += [np.concatenate(each) for each in (tables, points, low, high, least)]
+    return Distances(*arrays)

@@ -7,12 +7,12 @@ so that most groups are never looked at. Which columns agree thereby blocks the 
 
 from __future__ import annotations
 
-from typing import NamedTuple
+import dataclasses
 
 import numpy as np
 
-from kanopy._arrays import Floats, Ints, Longs, Mask
-from kanopy._compiler import helper, kernel
+from kanopy._arrays import Floats, IntRows, Ints, Longs, Mask
+from kanopy._compiler import Arrays, helper, kernel
 
 TABLE, EXPECTED, OUTSIDE = 0, 1, 2
 """How the distance of a column is found: looked up, the mean distance to an interval, or 1 outside an interval."""
@@ -21,7 +21,8 @@ TIE = 1e-9
 """Distances no farther apart than this are the same."""
 
 
-class Tree(NamedTuple):
+@dataclasses.dataclass(frozen=True, eq=False)
+class Tree(Arrays):
     """Sorted groups as a prefix tree. Level l has the nodes `first[l] … first[l+1]-1`; `children[node]` is the first
     node below one and `codes[node]` its label code; the nodes of the last level are the groups."""
 
@@ -30,7 +31,8 @@ class Tree(NamedTuple):
     codes: Ints
 
 
-class Distances(NamedTuple):
+@dataclasses.dataclass(frozen=True, eq=False)
+class Distances(Arrays):
     """The distances of all columns laid end to end; `least` bounds them from below for each value of each column."""
 
     kinds: Longs
@@ -59,23 +61,33 @@ def cell_distance(far: Distances, j: int, a: int, b: int) -> float:
     return float(((x - lowest) ** 2 + (highest - x) ** 2) / (2.0 * (highest - lowest)))
 
 
-@kernel()
-def nearest(
-    queries: Ints, true_group: Longs, groups: Ints, rows: Longs, tree: Tree, far: Distances, limit: float
-) -> tuple[Floats, Longs, Mask]:
-    """Per query the smallest distance, how many rows lie at it, and whether those of `true_group` are among them.
+@dataclasses.dataclass(frozen=True, eq=False)
+class Answers(Arrays):
+    """Per query the smallest distance, how many rows lie at it, and whether those of its own group are among them."""
 
-    `groups` are sorted tuples of label codes, `rows` how many rows each has; `tree` holds the same groups.
-    Distances above `limit` are of no interest: the answer is then infinity and no row.
-    """
+    best: Floats
+    tied: Longs
+    hit: Mask
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Path(Arrays):
+    """Room for one search: per level the bound of what follows, the distance so far, and the nodes still to visit."""
+
+    rest: Floats
+    partial: Floats
+    node: Longs
+    stop: Longs
+
+
+@kernel(makes_arrays=False)
+def search(
+    queries: IntRows, true_group: Longs, groups: IntRows, rows: Longs, tree: Tree, far: Distances, limit: float,
+    answers: Answers, path: Path,
+) -> None:  # fmt: skip
+    """`nearest` with room for the answers and one path down the tree."""
     depth = queries.shape[1]
-    best = np.full(len(queries), np.inf)
-    tied = np.zeros(len(queries), np.int64)
-    hit = np.zeros(len(queries), np.bool_)
-    rest = np.zeros(depth + 1)
-    node = np.zeros(depth + 1, np.int64)
-    stop = np.zeros(depth + 1, np.int64)
-    partial = np.zeros(depth + 1)
+    rest, partial, node, stop = path.rest, path.partial, path.node, path.stop
     last = depth - 1
     bottom = tree.first[last]
     for number in range(len(queries)):
@@ -113,13 +125,27 @@ def nearest(
                         continue
                     if level == last:
                         if distance <= smallest + TIE:
-                            tied[number] += rows[here - bottom]
+                            answers.tied[number] += rows[here - bottom]
                             if here - bottom == true_group[number]:
-                                hit[number] = True
+                                answers.hit[number] = True
                         continue
                 level += 1
                 partial[level] = distance
                 node[level] = tree.children[here]
                 stop[level] = tree.children[here + 1]
-        best[number] = smallest
-    return best, tied, hit
+        answers.best[number] = smallest
+
+
+def nearest(
+    queries: Ints, true_group: Longs, groups: Ints, rows: Longs, tree: Tree, far: Distances, limit: float
+) -> tuple[Floats, Longs, Mask]:
+    """Per query the smallest distance, how many rows lie at it, and whether those of `true_group` are among them.
+
+    `groups` are sorted tuples of label codes, `rows` how many rows each has; `tree` holds the same groups.
+    Distances above `limit` are of no interest: the answer is then infinity and no row.
+    """
+    count, levels = len(queries), queries.shape[1] + 1
+    answers = Answers(np.full(count, np.inf), np.zeros(count, np.int64), np.zeros(count, np.bool_))
+    path = Path(np.zeros(levels), np.zeros(levels), np.zeros(levels, np.int64), np.zeros(levels, np.int64))
+    search(queries, true_group, groups, rows, tree, far, limit, answers, path)
+    return answers.best, answers.tied, answers.hit

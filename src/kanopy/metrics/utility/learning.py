@@ -72,6 +72,7 @@ def learned(
     """
     try:
         from sklearn.model_selection import StratifiedKFold
+        from threadpoolctl import threadpool_limits
     except ImportError:
         raise MissingDependency(
             "Classifier accuracy needs scikit-learn: install it, or the extra kanopy[utility]."
@@ -89,28 +90,46 @@ def learned(
     if len(rows) > most_rows:
         rows = np.sort(random.choice(rows, most_rows, replace=False))
     before, after = _features(columns, partner, rows)
+    original, released = (before, _numbered(before)), (after, _numbered(after))
     wanted = classes[rows]
     published = partner[rows] >= 0
     splits = list(StratifiedKFold(folds, shuffle=True, random_state=seed).split(before, wanted))
     baseline = float(np.bincount(wanted).max() / len(wanted))
     found = []
-    for name in learners:
-        scores: list[tuple[float, float]] = []
-        for train, test in splits:
-            kept = train[published[train]]
-            pair = []
-            for features, known in ((before, train), (after, kept)):
-                if len(np.unique(wanted[known])) < 2:
-                    pair.append(float((wanted[test] == np.bincount(wanted).argmax()).mean()))
-                    continue
-                model = _learner(name, seed)
-                model.fit(features[known], wanted[known])
-                pair.append(float((model.predict(before[test]) == wanted[test]).mean()))
-            scores.append((pair[0], pair[1]))
-        table = np.array(scores)
-        scored = (float(score) for score in (*table.mean(axis=0), *table.std(axis=0)))
-        found.append(LearnerUtility(target, name, len(rows), folds, baseline, *scored))
+    # Threads of the linear algebra wait for each other by spinning: on tables of this size they only take time.
+    with threadpool_limits(1):
+        for name in learners:
+            scores: list[tuple[float, float]] = []
+            for train, test in splits:
+                kept = train[published[train]]
+                pair = []
+                for (features, number), known in ((original, train), (released, kept)):
+                    if len(np.unique(wanted[known])) < 2:
+                        pair.append(float((wanted[test] == np.bincount(wanted).argmax()).mean()))
+                        continue
+                    model = _fitted(_learner(name, seed), features[known], number[known], wanted[known])
+                    pair.append(float((model.predict(before[test]) == wanted[test]).mean()))
+                scores.append((pair[0], pair[1]))
+            table = np.array(scores)
+            scored = (float(score) for score in (*table.mean(axis=0), *table.std(axis=0)))
+            found.append(LearnerUtility(target, name, len(rows), folds, baseline, *scored))
     return tuple(found)
+
+
+def _numbered(features: Floats) -> Longs:
+    """The number of each row's features among the distinct ones."""
+    rows = np.ascontiguousarray(features).view(np.dtype((np.void, features.itemsize * features.shape[1])))
+    return np.unique(rows.ravel(), return_inverse=True)[1].reshape(-1)
+
+
+def _fitted(model: Any, features: Floats, number: Longs, classes: Ints) -> Any:
+    """The model trained; logistic regression on distinct rows with their counts: the same problem, but smaller."""
+    from sklearn.linear_model import LogisticRegression
+
+    if not isinstance(model, LogisticRegression):
+        return model.fit(features, classes)
+    _, first, rows = np.unique(number * (int(classes.max()) + 1) + classes, return_index=True, return_counts=True)
+    return model.fit(features[first], classes[first], sample_weight=rows)
 
 
 def _features(columns: Sequence[tuple[Ints, Ints, Covers]], partner: Longs, rows: Longs) -> tuple[Floats, Floats]:

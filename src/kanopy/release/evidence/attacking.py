@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from typing import TYPE_CHECKING, Any
 
 from kanopy._errors import JobError, near_miss
@@ -113,7 +114,8 @@ def _held_out(
     if progress is not None:
         progress(Step("making the release", None, f"{kept.height:,} rows"))
     # The records are read already: rows to skip and missing tokens do not apply again.
-    result = anonymize(kept, wanted.replaced(skip_rows=0))
+    secret = hashlib.sha256(f"attack {settings['seed']}".encode()).digest() if wanted.margin else None
+    result = anonymize(kept, wanted.replaced(skip_rows=0), key=secret)  # the same figures for the same seed
     released = to_polars(result.data)[0]
     return attack_tables(
         kept, released, apart, quasi=wanted.quasi, sensitive=_sensitive(wanted), unit=wanted.unit,

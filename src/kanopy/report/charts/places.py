@@ -28,7 +28,7 @@ def cell_bounds(label: str) -> tuple[float, float, float, float] | None:
     sides = []
     for first, own, second, shared in (found.groups()[:4], found.groups()[4:]):
         for number, letter in ((first, own or shared), (second, shared)):
-            sides.append(float(number) * (-1.0 if letter in "SW" else 1.0))
+            sides.append(float(number) * (-1.0 if letter in "SW" else 1.0) + 0.0)
     south, north, west, east = sides
     return south, north, west, east
 

@@ -25,8 +25,8 @@ ALPHABETS = {
 class FormatPreserving(Pseudonym):
     """Format-preserving encryption, FF1: account numbers become account numbers, and the key turns them back.
 
-    Characters of the `alphabet` are encrypted together; all others (hyphens, spaces) stay where they are. A value must
-    have enough of them that a million others are possible.
+    Characters of the `alphabet` are encrypted together; hyphens, spaces and other signs stay where they are. A value
+    must have enough of them that a million others are possible, and no letters or digits besides, which would stay.
     """
 
     alphabet: Annotated[str, OneOf(*ALPHABETS), "the characters that are encrypted"] = "digits"
@@ -55,6 +55,12 @@ class FormatPreserving(Pseudonym):
         letters = ALPHABETS[self.alphabet]
         cipher = FF1(derived(key, "ff1"), len(letters))
         code = {letter: number for number, letter in enumerate(letters)}
+        if plain := [label for label in labels if any(sign.isalnum() and sign not in code for sign in label)]:
+            raise refuse_value(
+                self.name, column, some(sorted(plain)),
+                f"have letters or digits besides {self.alphabet}, which would be published as they are. Choose another "
+                "alphabet (`kanopy treatments format-preserving`), or 'encrypt'.",
+            )  # fmt: skip
         short = [label for label in labels if sum(letter in code for letter in label) < cipher.shortest]
         if short:
             raise refuse_value(

@@ -35,6 +35,7 @@ class Tokens(Treatment):
     lacks: ClassVar[str] = "rows of one person stay linked; who has the table reads everything"
     source: ClassVar[str] = "ENISA 2019, Pseudonymisation techniques and best practices"
     secret: ClassVar[str] = NO_SECRET
+    keyed: ClassVar[bool] = False
     for_identifiers: ClassVar[bool] = True
     reversible: ClassVar[bool] = True
 

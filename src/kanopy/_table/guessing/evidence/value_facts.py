@@ -153,7 +153,8 @@ def _running(column: ColumnView) -> bool:
     seen = column.seen
     if not whole(seen) or seen.distinct <= 2 or smallest(seen) != 1 or seen.rows < column.table.frame.height:
         return False
-    numbers = column.table.frame[column.name].cast(pl.Float64, strict=False)
+    values = column.table.frame[column.name]
+    numbers = (values if values.dtype.is_numeric() else values.cast(pl.String)).cast(pl.Float64, strict=False)
     steps = (numbers.diff() == 1) | (numbers == 1)
     return bool(steps[1:].all()) and bool((numbers.diff() == 1).any())
 

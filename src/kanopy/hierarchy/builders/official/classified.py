@@ -52,12 +52,13 @@ class FromClassification(Builder):
     `labels` says what nodes are called: `code`, `label`, `both`, or what is usual (`auto`). Levels that join no values
     are left out; `levels` keeps only some, by name.
 
-    >>> h = FromClassification(classification="countries").build(["Germany", "FRA", "Japan", "Cote d'Ivoire"])
+    >>> h = FromClassification(classification="countries").build(["Germany", "FRA", "Poland", "Japan", "Cote d'Ivoire"])
     >>> for row in h.rows(): print(row)
     ("Cote d'Ivoire", 'Western Africa', 'Africa', '*')
     ('FRA', 'Western Europe', 'Europe', '*')
     ('Germany', 'Western Europe', 'Europe', '*')
     ('Japan', 'Eastern Asia', 'Asia', '*')
+    ('Poland', 'Eastern Europe', 'Europe', '*')
     """
 
     method: ClassVar[str] = "classification"

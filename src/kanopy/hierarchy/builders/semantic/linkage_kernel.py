@@ -8,24 +8,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from kanopy._arrays import Floats
+from kanopy._arrays import FloatRows, Floats, Longs, Mask
 from kanopy._compiler import kernel
 
 
-@kernel()
-def join_nearest(costs: Floats, sizes: Floats, ward: bool) -> Floats:
-    """Rows `(a, b, cost, size)`: cluster `b` joins cluster `a` (a < b), which keeps its number; not in order of cost.
-
-    `costs` is symmetric and says what joining two items costs at the start, `sizes` how many values an item stands for.
-    A joined cluster costs the mean of its values (average linkage), or what Lance and Williams say for Ward's rule;
-    for that the costs are 2·n·m/(n+m) times the squared distances.
-    """
-    costs = costs.copy()
-    sizes = sizes.copy()
+@kernel(makes_arrays=False)
+def join_in_place(costs: FloatRows, sizes: Floats, ward: int, merges: FloatRows, alive: Mask, chain: Longs) -> None:
+    """`join_nearest` with room for the merges and the chain; costs and sizes are used up, all items are `alive`."""
     count = len(sizes)
-    merges = np.empty((max(0, count - 1), 4))
-    alive = np.ones(count, np.bool_)
-    chain = np.empty(count + 1, np.int64)
     length = 0
     for step in range(count - 1):
         if length == 0:
@@ -59,7 +49,7 @@ def join_nearest(costs: Floats, sizes: Floats, ward: bool) -> Floats:
         merges[step, 3] = size
         for c in range(count):
             if alive[c] and c != a and c != b:
-                if ward:
+                if ward != 0:
                     joined = (sizes[a] + sizes[c]) * costs[a, c] + (sizes[b] + sizes[c]) * costs[b, c] - sizes[c] * cost
                     joined /= size + sizes[c]
                 else:
@@ -68,4 +58,17 @@ def join_nearest(costs: Floats, sizes: Floats, ward: bool) -> Floats:
                 costs[c, a] = joined
         sizes[a] = size
         alive[b] = False
+
+
+def join_nearest(costs: Floats, sizes: Floats, ward: bool) -> Floats:
+    """Rows `(a, b, cost, size)`: cluster `b` joins cluster `a` (a < b), which keeps its number; not in order of cost.
+
+    `costs` is symmetric and says what joining two items costs at the start, `sizes` how many values an item stands for.
+    A joined cluster costs the mean of its values (average linkage), or what Lance and Williams say for Ward's rule;
+    for that the costs are 2·n·m/(n+m) times the squared distances.
+    """
+    count = len(sizes)
+    merges = np.empty((max(0, count - 1), 4))
+    costs, sizes = np.array(costs, np.float64, order="C"), np.array(sizes, np.float64)
+    join_in_place(costs, sizes, int(ward), merges, np.ones(count, np.bool_), np.empty(count + 1, np.int64))
     return merges

@@ -33,9 +33,9 @@ class Official:
 def official_levels(labels: Sequence[str], name: str, levels: int) -> Official | None:
     """The levels of the classification that knows most of some words; `None` if none knows enough.
 
-    >>> found = official_levels(["Germany", "France", "Japan", "Chile", "Atlantis"], "", 5)
+    >>> found = official_levels(["Germany", "France", "Poland", "Japan", "Chile", "Atlantis"], "", 5)
     >>> found.rows[-1]
-    ('Europe', 'Europe', 'Asia', 'Americas', '')
+    ('Europe', 'Europe', 'Europe', 'Asia', 'Americas', '')
     """
     found = covers(labels, name=name)
     if found is None:

@@ -1,0 +1,1 @@
+"""Commands that study a table or a release: check, risk, assess, attack, cells, evidence."""

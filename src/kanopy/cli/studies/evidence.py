@@ -1,0 +1,278 @@
+"""`kanopy attack`, `kanopy cells` and `kanopy evidence`: the evidence that reviewers of a release ask for."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from kanopy._errors import DataError, JobError, shown_address
+from kanopy._job.usage import ATTACKED, FORM
+from kanopy._usage import Needs
+from kanopy.cli import options as o
+from kanopy.cli.console import counted, grid, note, progress_bar, worked_out
+from kanopy.cli.files import check_document, check_outputs, hierarchies_in, inputs_of, read_data
+
+ATTACKED_AND_K = (*ATTACKED, *FORM, "k")
+POLICIES = ("hipaa-safe-harbor", "hipaa-expert", "ema-0070", "gdpr-wp216", "cms-11", "nist-800-188")
+"""Written out, so that help needs no library; a test compares them with the profiles."""
+BY = Annotated[list[str] | None, typer.Option("--by", help=f"Columns to count by, {o.SEVERAL} [default: all].")]
+TABLE = Needs("a table of counts to publish (-o FILE)", lambda given: given.output is not None)
+
+
+@o.command("job", "quasi", "sensitive", "unit", "report", seed=0, reads=(*ATTACKED, *FORM))
+def attack(
+    original: o.Data,
+    released: Annotated[
+        str | None, typer.Argument(help="The release, by Kanopy or another tool; left out, the job makes one.")
+    ] = None,
+    control: Annotated[
+        str | None,
+        typer.Option(help="A table of other people of the same population, or the share of people to hold back (20%)."),
+    ] = None,
+    hierarchies: o.ReleaseHierarchies = None,
+    beside: Annotated[
+        str | None, typer.Option("--beside", help="An earlier release of the same people: what do both give away?")
+    ] = None,
+    secret: Annotated[
+        list[str] | None,
+        typer.Option(help=f"Columns whose values are guessed, {o.SEVERAL} [default: the sensitive ones]."),
+    ] = None,
+    first_source: Annotated[
+        list[str] | None,
+        typer.Option(help=f"Columns that a first source holds, {o.SEVERAL} [default: half of them, by chance]."),
+    ] = None,
+    guesses: Annotated[int, typer.Option(help="Guesses per attack.")] = 1000,
+    learn: Annotated[bool, typer.Option(help="Train a guesser as well (needs scikit-learn).")] = True,
+    layout: o.Form = None,
+    **given: Any,
+) -> None:
+    """Attack a release: singling out, linkability, inference, membership, beside a control group of other people.
+
+    Without a release, the job makes one of the people who are not held back.
+    """
+    from kanopy._progress import Clock, Step
+    from kanopy._table.sinks import staged
+    from kanopy.release.evidence.attacking import attack as run
+    from kanopy.release.evidence.attacking import is_share
+
+    clock = Clock(())
+    report, file, held = given["report"], given["job"], is_share(control)
+    others = None if control is None or held else control
+    inputs = inputs_of(original, released, file, others, beside)
+    check_outputs(inputs, report)
+    check_document(report)
+    wanted = _job(given, held)
+    with progress_bar() as show:
+        show(Step("reading", None, ""))
+        table = read_data(original, layout.over(wanted)).frame
+        release = None if released is None else read_data(released, layout.of_others).frame
+        people = control if held else None if others is None else read_data(others, layout.of_others).frame
+        earlier = None if beside is None else read_data(beside, layout.of_others).frame
+        described = hierarchies_in(hierarchies, wanted.quasi or table.columns)
+        found = run(
+            table, release, wanted.replaced(hierarchies={**wanted.hierarchies, **described}), control=people,
+            beside=earlier, secrets=o.columns(secret), first=o.columns(first_source), guesses=guesses, learn=learn,
+            seed=given["seed"], progress=show,
+        )  # fmt: skip
+        with staged(forbidden=inputs) as files:
+            if report is not None:
+                files.bytes(
+                    report, found.to_document(_name(released or original)).to_bytes(report.suffix), private=True
+                )
+            show_all = worked_out({**found.to_dict(), "seconds": clock.total()}, lambda out: _show(out, found, report))
+    show_all()
+
+
+def _job(given: dict[str, Any], held: bool) -> Any:
+    """The job of an attack: all of it where it makes the release, else what says how tables are read."""
+    from kanopy._job.job import Job
+    from kanopy._usage import refuse_in_vain
+
+    wanted = o.job_of(given)
+    if not held:
+        return wanted
+    if given["job"] is None:
+        refuse_in_vain({"--control": Needs("the job that makes the release (--job FILE)", lambda _: False)})
+    said = {name: getattr(wanted, name) for name in ("quasi", "sensitive", "unit") if given[name]}
+    own = Job.read(given["job"])
+    return own.replaced(**said) if said else own
+
+
+def _name(address: str) -> str:
+    return Path(shown_address(address)).name
+
+
+def _show(out: Any, found: Any, report: Path | None) -> None:
+    from rich.text import Text
+
+    from kanopy.report.words import percent
+
+    for line in found.notes:
+        note(line)
+    out.print(Text(found.verdict))
+    rows = []
+    for each in found.attacks:
+        risk = each.risk
+        rows.append(
+            (
+                f"{each.attack}: {each.detail}", f"{each.guesses:,}", percent(each.rate.value) if each.guesses else "–",
+                "–" if each.control is None else percent(each.control.value),
+                "–" if risk is None else f"{percent(risk.value)} ({risk.low:.1%}–{risk.high:.1%})", each.verdict,
+            )
+        )  # fmt: skip
+    out.print(grid(("attack", ">guesses", ">rate", ">control", ">risk", ""), rows))
+    own = found.isolated
+    beside = (
+        ""
+        if own.control_share is None
+        else f"; {percent(own.control_share)} of these isolate somebody in the control group"
+    )
+    out.print(Text(f"Labels and untouched values isolate {own.people:,} of {found.people:,} {found.called}{beside}."))
+    if report is not None:
+        out.print(Text(f"Report: {report}"), soft_wrap=True)
+
+
+@o.command("unit", "report", "output")
+def cells(
+    released: o.Data,
+    by: BY = None,
+    least: Annotated[int, typer.Option(help="Counts of fewer people than this are small.")] = 11,
+    layout: o.Form = None,
+    **given: Any,
+) -> None:
+    """Which small counts can be made from a release: all crosses of up to three columns, and by subtraction.
+
+    With -o, the table of counts by these columns is written with its totals; small cells are hidden, and so many others
+    that none follows from the totals.
+    """
+    from kanopy._progress import Clock, Progress, Step
+    from kanopy._table.sinks import staged
+    from kanopy.attacks.cell_suppression import protect_table
+    from kanopy.attacks.cells import small_cells
+
+    clock = Clock(())
+    report, output = given["report"], given["output"]
+    inputs = inputs_of(released)
+    check_outputs(inputs, report)
+    check_document(report)
+    check_outputs([*inputs, *([report] if report else [])], table=None if output is None else str(output))
+    columns, unit = o.columns(by), o.columns(given["unit"])
+    if output is not None and not columns:
+        raise JobError("Which columns does the table of counts have? Name up to three (--by).")
+    with progress_bar() as show:
+        show(Step("reading", None, ""))
+        frame = read_data(released, layout).frame
+        found = small_cells(frame, columns, least=least, unit=unit, progress=Progress(show))
+        if output is not None:
+            from dataclasses import replace
+
+            table = protect_table(frame, columns, least=least, unit=unit, progress=Progress(show))
+            found = replace(found, table=table)
+            if not table.holds:
+                raise DataError(
+                    f"The table by {', '.join(columns)} is too small to be protected: some small cell follows from its "
+                    "totals whatever is hidden. Name coarser columns, or fewer. Nothing was written."
+                )
+        with staged(forbidden=inputs) as files:
+            if found.table is not None:
+                files.table(found.table.to_frame(), str(output))
+            if report is not None:
+                files.bytes(report, found.to_document(_name(released)).to_bytes(report.suffix))
+            show_all = worked_out(
+                {**found.to_dict(), "seconds": clock.total()}, lambda out: _show_cells(out, found, report)
+            )
+    show_all()
+    if found.table is None and not found.holds:
+        raise typer.Exit(1)
+
+
+def _show_cells(out: Any, found: Any, report: Path | None) -> None:
+    from rich.text import Text
+
+    mark = "[bold green]✓[/]" if found.holds else "[bold red]✗[/]"
+    out.print(
+        f"{mark} {found.small:,} of {counted(found.cells, 'cell')} have 1 to {found.least - 1} {found.counted}; "
+        f"{counted(found.differences, 'further small count')} {'follows' if found.differences == 1 else 'follow'} by "
+        "subtraction."
+    )
+    worst = sorted(found.crosses, key=lambda each: -(each.small + each.differences))[:10]
+    rows = [
+        (" × ".join(each.columns), f"{each.cells:,}", f"{each.small:,}", f"{each.differences:,}")
+        for each in worst if each.small or each.differences
+    ]  # fmt: skip
+    if rows:
+        out.print(grid(("columns", ">cells", ">small", ">by subtraction"), rows))
+    if found.table is not None:
+        own = found.table
+        out.print(
+            f"Table of counts: {int(own.primary.sum()):,} small and {own.complementary:,} further cells hidden of "
+            f"{len(own.counts):,}."
+        )
+    if report is not None:
+        out.print(Text(f"Report: {report}"), soft_wrap=True)
+
+
+@o.command("job", "quasi", "sensitive", "unit", "report", seed=0, reads=ATTACKED_AND_K)
+def evidence(
+    released: o.Data,
+    policy: Annotated[str, typer.Option(help=f"What is checked: {', '.join(POLICIES)}.")],
+    original: Annotated[str | None, typer.Option(help="The table that the release was made from.")] = None,
+    control: Annotated[str | None, typer.Option(help="A table of other people of the same population.")] = None,
+    threshold: Annotated[float | None, typer.Option(help="The risk a row may have.")] = None,
+    guesses: Annotated[int, typer.Option(help="Guesses per attack.")] = 1000,
+    layout: o.Form = None,
+    **given: Any,
+) -> None:
+    """Check what an authority asks of a release, and write the document that is filed.
+
+    Each requirement is met, not met, not applicable, or for a person to judge. Nothing claims compliance.
+    """
+    from kanopy._progress import Clock, Step
+    from kanopy._table.sinks import staged
+    from kanopy.attacks.policies import Evidence, read_policy, report_policy
+    from kanopy.release.evidence.attacking import manifest_beside
+
+    clock = Clock(())
+    report, inputs = given["report"], inputs_of(released, given["job"], original, control)
+    check_outputs(inputs, report)
+    check_document(report)
+    asked = read_policy(policy)
+    wanted = o.job_of(given)
+    with progress_bar() as show:
+        show(Step("reading", None, ""))
+        own = layout.over(wanted)
+        before = None if original is None else read_data(original, own).frame
+        others = None if control is None else read_data(control, layout.of_others).frame
+        rows = read_data(released, layout.of_others if original is not None else own).frame
+        manifest, checksum = manifest_beside(released)
+        found = report_policy(
+            Evidence(
+                asked, rows, before, others,
+                wanted if given["job"] is not None else None, manifest, wanted.quasi, wanted.sensitive, wanted.unit,
+                threshold, guesses, given["seed"], show,
+            ),
+            checksum=checksum,
+        )  # fmt: skip
+        with staged(forbidden=inputs) as files:
+            if report is not None:
+                files.bytes(report, found.to_document(_name(released)).to_bytes(report.suffix), private=True)
+            show_all = worked_out(
+                {**found.to_dict(), "seconds": clock.total()}, lambda out: _show_policy(out, found, report)
+            )
+    show_all()
+    if not found.holds:
+        raise typer.Exit(1)
+
+
+def _show_policy(out: Any, found: Any, report: Path | None) -> None:
+    from rich.text import Text
+
+    mark = Text("✓ ", style="bold green") if found.holds else Text("✗ ", style="bold red")
+    out.print(mark + Text(found.verdict))
+    out.print(grid(("", "requirement", "state", "evidence"), (
+        (each.number, each.title, each.state, each.evidence) for each in found.requirements
+    )))  # fmt: skip
+    if report is not None:
+        out.print(Text(f"Report: {report}"), soft_wrap=True)

@@ -1,0 +1,255 @@
+"""`kanopy risk`: how likely are the people in a table to be found again?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from kanopy._errors import DataError, JobError, shown_address
+from kanopy._job.usage import STUDIED
+from kanopy.cli import options as o
+from kanopy.cli.console import counted, grid, of_units, progress_bar, worked_out
+from kanopy.cli.files import check_document, check_outputs, hierarchies_in, inputs_of, read_data
+from kanopy.cli.studies.check import about_both, earlier_tables, show_beside
+
+SHUFFLED = 0.1
+"""Of shuffled rows hardly one stands where it was; in tiny tables some do by chance."""
+
+
+@o.command(
+    "job", "quasi", "sensitive", "unit", "known", "separator", "sampling_fraction", "population", "sampling_weight",
+    "household", "every", "report", seed=0,
+    needs={"sampling_fraction": None, "seed": o.RELEASED, "hierarchies": o.RELEASED, "exact": o.WEIGHTS,
+           "missing_means": o.WEIGHTS},
+    reads=[name for name in STUDIED if name not in ("k", "models")],
+)  # fmt: skip
+def risk(
+    data: o.Data,
+    population_size: Annotated[int | None, typer.Option(help="People in the population the table is from.")] = None,
+    released: Annotated[str | None, typer.Option(help="A release of this table: attack it.")] = None,
+    beside: o.EarlierRelease = None,
+    on: o.JoiningColumn = None,
+    beside_quasi: o.EarlierQuasi = None,
+    hierarchies: o.ReleaseHierarchies = None,
+    threshold: Annotated[str, typer.Option(help="The risk a row may have.")] = "0.2",
+    subsets: Annotated[int, typer.Option(help="Look at sets of up to so many columns; 0 for none.")] = 3,
+    missing_means: Annotated[
+        str, typer.Option(help="What a missing value matches: any value, or only a missing one (value).")
+    ] = "value",
+    exact: Annotated[bool, typer.Option("--exact", help="The expected risk, not the usual approximation.")] = False,
+    suda: Annotated[int, typer.Option(help="Look for special uniques of up to so many columns; 0 for none.")] = 0,
+    row_risks: Annotated[
+        str | None, typer.Option(help="Write the risk and scores of every row as a table. Keep it inside.")
+    ] = None,
+    combinations: Annotated[
+        str | None, typer.Option(help="Write the combinations of --every that too few rows share. Keep it inside.")
+    ] = None,
+    layout: o.Form = None,
+    **given: Any,
+) -> None:
+    """How likely are people to be found again: prosecutor, journalist, marketer, uniqueness, linkage, disclosure.
+
+    Without --quasi the columns that identify people are suggested.
+    """
+    from kanopy._progress import Clock, Step
+    from kanopy._table.sinks import staged
+    from kanopy.study.risk import assess_risk
+    from kanopy.study.risk_settings import RiskSettings
+
+    clock = Clock(())
+    population, report, every = given["population"], given["report"], given.pop("every")
+    wanted = o.job_of(given, settled=False)
+    if row_risks is not None and wanted.sampling_weight is None and not suda and every is None:
+        raise JobError("There is no risk to write by row: ask for it (--sampling-weight, --suda or --every).")
+    if combinations is not None and every is None:
+        raise JobError("Say which combinations should be shared by how many rows (--every 2:10,3:3).")
+    inputs = inputs_of(data, given["job"], wanted.population, released, *(beside or ()))
+    check_outputs(inputs, report)
+    check_document(report)
+    for place in (row_risks, combinations):
+        check_outputs([*inputs, *([report] if report else [])], table=place)
+    if row_risks is not None and row_risks == combinations:
+        raise DataError(f"Two outputs have the same name {row_risks!r}. Give each one of its own.")
+    settings = RiskSettings(
+        threshold=threshold, population_size=population_size, sampling_fraction=given["sampling_fraction"],
+        largest_subset=subsets, suda=suda, every=every or (), missing_means=missing_means, exact=exact,
+        seed=given["seed"],
+    )  # fmt: skip
+    both = about_both(data, beside, wanted.quasi, on) if beside else {}
+    wanted = wanted.replaced(quasi=both.pop("quasi", wanted.quasi))
+    both.pop("k", None)
+    if beside_quasi:
+        both["beside_quasi"] = o.columns(beside_quasi)
+    with progress_bar() as show:
+        show(Step("reading", None, ""))
+        table = read_data(data, layout.over(wanted)).frame
+        everyone = None if population is None else read_data(population, layout.of_others).frame
+        release = None if released is None else read_data(released, layout.of_others).frame
+        show(Step("assessing", None, ""))
+        described = hierarchies_in(hierarchies, wanted.quasi or table.columns)
+        found = assess_risk(
+            table, wanted.replaced(hierarchies={**wanted.hierarchies, **described}), population=everyone,
+            released=release, beside=earlier_tables(beside, layout.of_others), settings=settings,
+            as_release=bool(beside), **{"on": on, **both},
+        )  # fmt: skip
+        with staged(forbidden=inputs) as release:
+            if row_risks is not None:
+                release.table(row_table(found), row_risks, private=True)
+            if combinations is not None:
+                release.table(combination_table(found), combinations, private=True)
+            if report is not None:
+                release.bytes(report, page_or_numbers(found, report, data))
+            show_all = worked_out({**found.to_dict(), "seconds": clock.total()}, lambda out: _show(out, found, report))
+    show_all()
+
+
+def page_or_numbers(found: Any, path: Path, source: str) -> bytes:
+    """A study as a page, a document to file or its numbers, by the suffix of the file."""
+    from kanopy.release.writing import report_bytes
+    from kanopy.report.documents.studies import document_of
+
+    if path.suffix == ".json":
+        return report_bytes(found, path)
+    name = Path(shown_address(source)).name
+    if path.suffix in (".pdf", ".docx"):
+        filed: bytes = document_of(found, name).to_bytes(path.suffix)
+        return filed
+    page: str = found.to_html(name)
+    return page.encode("utf-8")
+
+
+def row_table(found: Any) -> Any:
+    """A row per row of the table, numbered from 1, with all that is known of its risk."""
+    import polars as pl
+
+    return pl.DataFrame({"row": range(1, found.rows + 1), **found.row_risks})
+
+
+def combination_table(found: Any) -> Any:
+    """A row per combination that too few rows share."""
+    import polars as pl
+
+    rows = [
+        {
+            "columns": " + ".join(each["columns"]),
+            "values": " + ".join("(missing)" if value is None else value for value in each["values"]),
+            "rows": each["rows"],
+            "at_least": each["at_least"],
+        }
+        for each in found.answers.unsafe_combinations()
+    ]
+    return pl.DataFrame(rows, {"columns": pl.String, "values": pl.String, "rows": pl.Int64, "at_least": pl.Int64})
+
+
+def _show_survey(out: Any, found: Any) -> None:
+    """What the sampling weights, special uniques and small combinations say."""
+    from rich.text import Text
+
+    known, special = found.answers.survey, found.answers.special
+    if known is not None:
+        out.print(
+            f"By the sampling weights [bold]{known.expected_reidentifications:,.2f}[/] people ({known.share:.3%}) are "
+            f"expected to be found, the easiest with a chance of {known.highest:.2%}; {known.rows_above:,} rows are "
+            "above the accepted risk."
+        )
+        if known.household is not None:
+            home = known.household
+            out.print(
+                f"With their households: {home.expected_reidentifications:,.2f} ({home.share:.3%}), the highest "
+                f"{home.highest:.2%}, in {counted(home.households, 'household')}"
+                f"{f'; {home.alone:,} rows without one count alone' if home.alone else ''}."
+            )
+    if special is not None:
+        named = sorted(zip(special.shares, special.names, strict=True), reverse=True)[:5]
+        out.print(
+            f"Special uniques of up to {counted(special.largest, 'column')}: {int((special.scores > 0).sum()):,} rows, "
+            f"highest score {int(special.scores.max(initial=0)):,}."
+        )
+        out.print(Text("  " + ", ".join(f"{name} {share:.1%}" for share, name in named) + " of all scores"))
+    if found.answers.asked_every:
+        sets = found.answers.every
+        out.print(
+            f"{found.answers.rows_in_unsafe:,} rows show a combination of a few columns that too few share, in "
+            f"{counted(len(sets), 'set')} of columns."
+        )
+        for each in sets[:5]:
+            out.print(Text(f"  {' + '.join(each.columns)}: {each.unsafe:,} combinations with {each.rows:,} rows"))
+
+
+def _show(out: Any, found: Any, report: Path | None) -> None:
+    from rich.text import Text
+
+    sizes = found.sizes
+    mark = "[bold green]✓[/]" if not found.rows_above_threshold else "[bold red]✗[/]"
+    out.print(
+        f"{mark} {found.rows_above_threshold:,} of {sizes.rows:,} {found.counted} ({found.share_above_threshold:.2%}) "
+        f"are above the accepted risk of {found.threshold:.0%}."
+    )
+    if found.suggested_quasi:
+        out.print(Text(f"Suggested quasi-identifiers: {', '.join(found.quasi)}. Name your own with -q.", "yellow"))
+    journalist = found.journalist
+    rows = (
+        (
+            "prosecutor",
+            f"{sizes.highest_prosecutor:.2%}",
+            f"{sizes.average_prosecutor:.2%}",
+            "knows who is in the table",
+        ),
+        ("journalist", f"{journalist.highest:.2%}", f"{journalist.average:.2%}", journalist.basis),
+        ("marketer", "", f"{found.marketer:.2%}", "links everybody to a register"),
+    )
+    out.print(grid(("risk", ">highest", ">average", ""), rows))
+    out.print(
+        f"{counted(sizes.classes, 'class')}, the smallest of {of_units(sizes.smallest_class, found.counted)}; "
+        f"{of_units(sizes.unique_rows, found.counted)} ({sizes.unique_share:.2%}) unique, "
+        f"{found.suppressed_rows:,} {'' if found.units is None else 'rows '}suppressed."
+    )
+    if found.units is not None:
+        from kanopy.report.pages.risk import known_rows
+
+        out.print(known_rows(found.to_dict())[0])
+    if found.journalist.k_map is not None:
+        out.print(f"k-map: every row shares its values with at least {found.journalist.k_map:,} of the population.")
+    if found.population is not None:
+        known = found.population
+        parts = [
+            f"{name} {'–' if value is None else f'{value / known.population:.3%}'}"
+            for name, value in (("Pitman", known.pitman), ("Zayatz", known.zayatz), ("SNB", known.snb))
+        ]
+        out.print(
+            f"Unique in the population: [bold]{known.dankar / known.population:.3%}[/] "
+            f"(chosen: {known.chosen}; {', '.join(parts)})"
+        )
+    _show_survey(out, found)
+    if found.identifying is not None:
+        best = sorted(found.identifying.subsets, key=lambda each: (-each.unique_share, len(each.columns)))[:5]
+        for each in best:
+            out.print(
+                Text(f"  {' + '.join(each.columns)}: {each.unique_share:.1%} unique, separation {each.separation:.2%}")
+            )
+    for each in found.attacks:
+        out.print(
+            f"{each.kind} attack: {each.found:,.1f} of {each.attempts:,} people found ({each.share:.2%}), "
+            f"{each.certain:,} with certainty, highest risk {each.highest_risk:.2%}."
+        )
+    if found.order is not None:
+        order, advice = found.order, " Publish without --keep-order." if found.order.share > SHUFFLED else ""
+        out.print(f"by the order of rows: {order.found:,} of {order.rows:,} people found ({order.share:.2%}).{advice}")
+    if found.beside is not None:
+        show_beside(out, found.beside)
+    for each in found.exposed:
+        ends = f"{', '.join(each.ends[:5])}{', …' if len(each.ends) > 5 else ''}"
+        what = f"{counted(len(each.ends), 'interval end')} of fewer than {each.k:,} {each.counted}: {ends}"
+        out.print(Text(f"{each.column}: {what}. Cut at round numbers instead."))
+    for each in found.disclosure:
+        certain = of_units(each.certain_rows, found.counted)
+        out.print(
+            Text(
+                f"{each.column}: {certain} in classes that tell the value; best guess "
+                f"{each.expected_confidence:.1%} instead of {each.baseline:.1%}."
+            )
+        )
+    if report is not None:
+        out.print(Text(f"Report: {report}"), soft_wrap=True)
