@@ -23,8 +23,8 @@ import numpy as np
 
 from kanopy._arrays import Floats, Longs
 from kanopy._errors import HierarchyError, near_miss
+from kanopy._mixins import Drawn
 from kanopy._parameters import parameters_of
-from kanopy._shown import Drawn
 from kanopy._usage import Needs, refuse_in_vain
 from kanopy.hierarchy.builders.base import Builder
 from kanopy.hierarchy.builders.bins import EqualFrequency, EqualWidth, Widths
@@ -41,7 +41,7 @@ from kanopy.hierarchy.builders.semantic.everyday import find_vocabulary
 from kanopy.hierarchy.column import Column, column_of
 from kanopy.hierarchy.construct import spans
 from kanopy.hierarchy.hierarchy import Hierarchy
-from kanopy.hierarchy.scales import in_known_order
+from kanopy.hierarchy.ordinal import in_known_order
 
 if TYPE_CHECKING:
     from kanopy.hierarchy.builders.semantic.builders import Proposal

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from kanopy._errors import JobError, near_miss
 from kanopy._job.usage import STUDIED
-from kanopy._kinds import Flag, Maybe, OneOf, Share, Whole
+from kanopy._parameter_types import Flag, Maybe, OneOf, Share, Whole
 from kanopy._parameters import Declared, parameters_of
 from kanopy._usage import Needs
 from kanopy.metrics.risk.weighted import ANY, VALUE

@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from kanopy._errors import JobError
-from kanopy._kinds import Flag, Names, Number, OneOf
+from kanopy._parameter_types import Flag, Names, Number, OneOf
 from kanopy.treatments.base import NUMBERS, SEED, Table, Treatment, numbers_of, published_numbers, settled
 from kanopy.treatments.random_numbers import normals, uniforms
 

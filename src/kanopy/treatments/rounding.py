@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from kanopy._arrays import Floats, Longs
-from kanopy._kinds import Names, Number, OneOf
+from kanopy._parameter_types import Names, Number, OneOf
 from kanopy.treatments.base import (
     NUMBERS,
     SEED,

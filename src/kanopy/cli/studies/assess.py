@@ -44,11 +44,11 @@ def assess(
 
     Without --quasi and --job the columns that changed are compared.
     """
-    from kanopy._kinds import Whole, taken
+    from kanopy._parameter_types import Whole, taken
     from kanopy._progress import Clock, Step
     from kanopy._table.sinks import staged
     from kanopy.cli.studies.risk import page_or_numbers
-    from kanopy.study.assess import assess as compare
+    from kanopy.study.utility_study import assess as compare
 
     clock = Clock(())
     file, report = given["job"], given["report"]

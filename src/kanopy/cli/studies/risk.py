@@ -55,8 +55,8 @@ def risk(
     """
     from kanopy._progress import Clock, Step
     from kanopy._table.sinks import staged
-    from kanopy.study.risk import assess_risk
     from kanopy.study.risk_settings import RiskSettings
+    from kanopy.study.risk_study import assess_risk
 
     clock = Clock(())
     population, report, every = given["population"], given["report"], given.pop("every")
@@ -207,7 +207,7 @@ def _show(out: Any, found: Any, report: Path | None) -> None:
         f"{found.suppressed_rows:,} {'' if found.units is None else 'rows '}suppressed."
     )
     if found.units is not None:
-        from kanopy.report.pages.risk import known_rows
+        from kanopy.report.pages.risk_page import known_rows
 
         out.print(known_rows(found.to_dict())[0])
     if found.journalist.k_map is not None:

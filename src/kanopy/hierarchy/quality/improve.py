@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from kanopy._arrays import SUPPRESSED_LABEL, Floats, Ints
 from kanopy._errors import HierarchyError
-from kanopy._shown import Drawn, Plain, Short
+from kanopy._mixins import Drawn, Plain, Short
 from kanopy.hierarchy.hierarchy import Hierarchy
 from kanopy.hierarchy.quality.agreement import agreement, triplet_agreement
 from kanopy.hierarchy.quality.semantic_loss import known_concepts, level_losses, level_weights, loss_table

@@ -27,7 +27,7 @@ import numpy as np
 
 from kanopy._arrays import SUPPRESSED_LABEL, Floats
 from kanopy._errors import InputError
-from kanopy._shown import Drawn, Short
+from kanopy._mixins import Drawn, Short
 from kanopy.hierarchy.hierarchy import Hierarchy
 from kanopy.hierarchy.quality.agreement import agreement
 from kanopy.hierarchy.quality.semantic_faults import Fault, find_faults

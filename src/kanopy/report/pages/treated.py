@@ -8,7 +8,7 @@ from typing import Any
 from kanopy.report.charts.assessment import before_after
 from kanopy.report.charts.marks import Chart
 from kanopy.report.shell import LEGEND, drawing, section, shell, table
-from kanopy.report.words import Markup, esc, percent, plural
+from kanopy.report.text import Markup, esc, percent, plural
 
 
 def treated_section(treatments: Sequence[Mapping[str, Any]], studies: Sequence[Any]) -> Markup:

@@ -15,8 +15,8 @@ import numpy.typing as npt
 
 from kanopy._arrays import SUPPRESSED_LABEL, Floats, Ints
 from kanopy._errors import HierarchyError, some
-from kanopy._kinds import Either, ListOf, MapOf, Maybe, Number, OneOf, Text, Whole
-from kanopy._shown import Drawn
+from kanopy._mixins import Drawn
+from kanopy._parameter_types import Either, ListOf, MapOf, Maybe, Number, OneOf, Text, Whole
 from kanopy.hierarchy.builders.base import Builder
 from kanopy.hierarchy.builders.semantic.cuts import CutTree, cut_levels, even_sizes, with_partial_groups
 from kanopy.hierarchy.builders.semantic.everyday import Known, everyday, spread
