@@ -305,6 +305,8 @@ MEANINGS = {
     "rank": "its place",
     "mean_score": "the score with the mean of each level instead of its maximum",
     "agreement": "whether groups are near in meaning: 1 wholly, 0 as shuffled",
+    "known_values": "share of the values that the ontology knows; only these are measured",
+    "known_labels": "share of the labels above them that it knows; the others count as lost",
     "level_score": "what stands for a level: mean or max",
     "why": "why it helps",
     "unsure": "values whose meaning is unknown or unsure",
