@@ -19,7 +19,7 @@ def mcp(
         Path, typer.Argument(help="The folder with the tables; nothing outside of it is read or written.")
     ],
     least: Annotated[
-        int, typer.Option("--least", min=2, help="A value is told if at least so many rows share it; no k is smaller.")
+        int, typer.Option("--least-rows", min=2, help="A value is told if so many rows share it; no k is smaller.")
     ] = 5,
     approve: Annotated[
         bool, typer.Option("--approve", help="Ask, at this terminal, about the releases that wait to be written.")
@@ -34,7 +34,7 @@ def mcp(
         server(folder, k=least).run("stdio")
         return
     if least != 5:
-        raise InputError("--least has no effect with --approve: each request says its own k. Leave it out.")
+        raise InputError("--least-rows has no effect with --approve: each request says its own k. Leave it out.")
     from kanopy.assistant.approvals import Approvals
 
     if not sys.stdin.isatty():
