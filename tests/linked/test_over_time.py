@@ -42,7 +42,7 @@ def months(people: int, count: int, seed: int = 3) -> list[pl.DataFrame]:
 def follow(
     tables: list[pl.DataFrame], folder: Path, suppress: str, seconds: list[float], **more: Any
 ) -> list[kanopy.Result]:
-    """A release per table, with its processor time; after each, who agrees in all is counted from the published files alone."""
+    """A release per table, with its processor time; after each, the published files alone say who agrees in all."""
     shown: list[dict[int, Any]] = []
     present: list[set[int]] = []
     results = []

@@ -3,11 +3,11 @@
 Cells of 1 to `least` - 1 people are hidden (primary suppression), and further ones so that no hidden cell follows from
 the totals (complementary suppression). What a reader can work out of each hidden cell is computed exactly, as the
 smallest and the largest count that agree with all published ones: a linear program per cell. Counts of nobody are
-published, so that a reader knows of every hidden cell that it is at least 1. A hidden small cell is protected if its largest possible count is at least `least`. Complementary cells are found one small cell at a time, by
-the linear program of the cheapest change of the table that raises it (Kelly, Golden, Assad 1992, "Cell suppression:
-disclosure protection for sensitive tabular data", Networks 22; Fischetti and Salazar-González 2000, "Models and
-algorithms for optimizing cell suppression in tabular data with linear constraints", JASA 95), and those that turn out
-not to be needed are published again.
+published, so a reader knows that no hidden cell is empty. A hidden small cell is protected if its largest possible
+count is at least `least`. Complementary cells are found one small cell at a time, by the linear program of the cheapest
+change of the table that raises it (Kelly, Golden, Assad 1992, "Cell suppression: disclosure protection for sensitive
+tabular data", Networks 22; Fischetti and Salazar-González 2000, "Models and algorithms for optimizing cell suppression
+in tabular data with linear constraints", JASA 95), and those that turn out not to be needed are published again.
 """
 
 from __future__ import annotations
