@@ -21,7 +21,7 @@ from kanopy._core.classes import Classes, ColumnFacts, Domain, Sensitive
 from kanopy._core.numbering import number_rows
 from kanopy._core.units import ALL, Units
 from kanopy._errors import HierarchyError, JobError
-from kanopy._kinds import Anything, Text
+from kanopy._parameter_types import Anything, Text
 from kanopy.hierarchy.hierarchy import Hierarchy
 from kanopy.linked.job import At
 from kanopy.linked.keys import Related
