@@ -7,7 +7,7 @@ import pytest
 
 from kanopy._table import datasets
 from kanopy._table.guessing.guess import guess_roles
-from kanopy._table.guessing.pointing import distinct_values, more_values, why_pointing
+from kanopy._table.guessing.identifying_values import distinct_values, more_values, why_pointing
 from kanopy._table.guessing.structure import keys_of_people
 from kanopy._table.roles import Role
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Annotated, Any
 
 from kanopy._errors import near_miss, some
-from kanopy._job.kinds import DEFAULT_K
-from kanopy._kinds import Kind, MapOf, collected
+from kanopy._job.parameter_types import DEFAULT_K
+from kanopy._parameter_types import Kind, MapOf, collected
 from kanopy._table.roles import AT_HOME, Role
 
 if TYPE_CHECKING:

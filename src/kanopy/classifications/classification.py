@@ -18,7 +18,7 @@ import numpy as np
 
 from kanopy._arrays import Ints
 from kanopy._errors import HierarchyError, near_miss, some
-from kanopy._shown import Short
+from kanopy._mixins import Short
 
 ENGLISH = "en"
 _NO_WORD = re.compile(r"[^\w]+|_+")

@@ -20,7 +20,7 @@ import numpy as np
 
 from kanopy._arrays import Ints
 from kanopy._errors import some
-from kanopy._shown import Short
+from kanopy._mixins import Short
 from kanopy.classifications.classification import Classification, bare, plain
 
 CODE, LABEL, RANGE, OTHER_VERSION = "code", "label", "range", "other version"

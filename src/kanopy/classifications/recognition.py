@@ -20,7 +20,7 @@ from pathlib import Path
 
 import numpy as np
 
-from kanopy._shown import Short
+from kanopy._mixins import Short
 from kanopy.classifications.classification import Classification, bare, plain
 from kanopy.classifications.matching import CODE, LABEL, OTHER_VERSION, RANGE, Matches, match_values
 from kanopy.classifications.registry import BUNDLED, SOURCES, load_classification

@@ -16,7 +16,7 @@ from typing import Annotated, Any
 import typer
 
 from kanopy._job.usage import reduced, require_used
-from kanopy._kinds import Names
+from kanopy._parameter_types import Names
 from kanopy._parameters import unused
 from kanopy._usage import Needs, in_vain, refuse_in_vain
 from kanopy.cli.console import STANDARD, begin, note
@@ -371,7 +371,7 @@ def command(
 def _with_layout(given: dict[str, Any]) -> dict[str, Any]:
     """What was given, with what is said of the form of a file as one."""
     from kanopy._job.job import Job
-    from kanopy._kinds import taken
+    from kanopy._parameter_types import taken
     from kanopy._parameters import parameters_of
     from kanopy._table.formats.layout import Layout
 

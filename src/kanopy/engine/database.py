@@ -18,7 +18,7 @@ from kanopy import _files
 from kanopy._address import in_full
 from kanopy._errors import DataError, shown_address
 from kanopy._table.databases import bracketed, quoted, refused, split_postgres
-from kanopy._table.guessing.pointing import MOST_VALUES
+from kanopy._table.guessing.identifying_values import MOST_VALUES
 from kanopy._table.sources import POSTGRES, split_source
 from kanopy._table.streams.sinks import Frames, Sink
 from kanopy.engine import statements as sql

@@ -18,7 +18,7 @@ import polars as pl
 
 from kanopy._arrays import Ints
 from kanopy._errors import DataError
-from kanopy._table.guessing.pointing import MOST_VALUES, distinct_values, more_values
+from kanopy._table.guessing.identifying_values import MOST_VALUES, distinct_values, more_values
 from kanopy._table.streams.scans import Scan
 from kanopy._table.streams.sinks import Sink
 from kanopy.engine.contract import RecodePlan, Recount, most_different, require_few

@@ -11,7 +11,7 @@ import numpy as np
 from kanopy._arrays import Floats, Ints, Longs, Mask
 from kanopy._core.classes import Classes
 from kanopy._errors import JobError
-from kanopy._kinds import Flag, Kind, Share, Whole
+from kanopy._parameter_types import Flag, Kind, Share, Whole
 from kanopy.privacy.base import Model, percent
 
 ROUNDING = 1e-9

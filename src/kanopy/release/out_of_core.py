@@ -23,7 +23,7 @@ from kanopy._job.job import Job
 from kanopy._job.protection import renamed_identifiers
 from kanopy._progress import SILENT, Callback, Clock, Progress
 from kanopy._table.guessing.structure import ROWS_FOR_KEYS
-from kanopy.engine.distinct import DistinctRows
+from kanopy.engine.distinct_rows import DistinctRows
 from kanopy.engine.local import LocalEngine
 from kanopy.release.prepare import Generalizable, Prepared, first_kernels, generalizable, read_part, roles_of, units_for
 from kanopy.release.result import Result

@@ -11,7 +11,7 @@ import polars as pl
 
 from kanopy._arrays import Floats, Longs, Mask
 from kanopy._errors import JobError
-from kanopy._kinds import Maybe, Number, OneOf, Share, Whole
+from kanopy._parameter_types import Maybe, Number, OneOf, Share, Whole
 from kanopy.treatments.base import NUMBERS, Table, Treatment, numbers_of, published_numbers, settled
 
 USUAL_SIZE = 3

@@ -13,7 +13,7 @@ import polars as pl
 
 from kanopy._arrays import Longs
 from kanopy._errors import JobError, some
-from kanopy._kinds import Flag, Maybe, Name, Names, OneOf, Text, Whole
+from kanopy._parameter_types import Flag, Maybe, Name, Names, OneOf, Text, Whole
 from kanopy.hierarchy.column import canonical_label
 from kanopy.treatments.base import DATES, KEY, Table, Treatment, labels_of, missing
 

@@ -19,7 +19,7 @@ import numpy.typing as npt
 from kanopy._arrays import Floats, Longs
 from kanopy._core.numbering import SMALL_ALONE, number_rows
 from kanopy._errors import JobError
-from kanopy._shown import Plain
+from kanopy._mixins import Plain
 from kanopy.metrics.risk.population import expected_inverse_sizes
 
 Codes = npt.NDArray[np.integer[Any]]

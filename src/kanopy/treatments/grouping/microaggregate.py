@@ -12,7 +12,7 @@ import polars as pl
 from kanopy._arrays import Floats, Ints, Longs, Mask
 from kanopy._core.neighbours_kernel import nearest_rows
 from kanopy._errors import JobError, some
-from kanopy._kinds import Flag, MapOf, Maybe, Names, Number, OneOf, Whole
+from kanopy._parameter_types import Flag, MapOf, Maybe, Names, Number, OneOf, Whole
 from kanopy._progress import SILENT, Progress
 from kanopy.treatments.base import (
     NUMBERS,

@@ -10,7 +10,7 @@ from typing import Annotated, Any, ClassVar
 import polars as pl
 
 from kanopy._errors import JobError
-from kanopy._kinds import Text, Whole
+from kanopy._parameter_types import Text, Whole
 from kanopy.treatments.base import KEY, Table, Treatment, labels_of, missing
 
 DIGITS = 32
