@@ -220,7 +220,6 @@ ALLOWED = {
     },
     "docs/how-to/several-tables.md": {"are not available for several tables": "the limits of linked jobs"},
     "docs/how-to/treatments.md": {
-        "refuse jobs with treatments": "the engines refuse them",
         "Spark does not treat columns": "true: it refuses such jobs",
         "cannot be subtracted": "of an attacker, who is denied it",
     },

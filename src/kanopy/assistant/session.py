@@ -181,7 +181,7 @@ class Session:
     @answering
     def risk(self, release: str) -> Answer:
         """The risk that people of a release are found again."""
-        from kanopy.study.risk import assess_risk
+        from kanopy.study.risk_study import assess_risk
 
         _, own, result = self._release(release)
         found = assess_risk(result.published, quasi=list(own.quasi)).to_dict()
@@ -190,7 +190,7 @@ class Session:
     @answering
     def utility(self, release: str) -> Answer:
         """What a release is still good for."""
-        from kanopy.study.assess import assess
+        from kanopy.study.utility_study import assess
 
         table, own, result = self._release(release)
         found = assess(self._frame(table), result.frame, own, learn=False).to_dict()
