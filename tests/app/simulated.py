@@ -9,8 +9,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from kanopy.app.bench.bench import Bench
-from kanopy.app.desk import Desk
+from kanopy.app.tasks.worker_state import Bench
+from kanopy.app.controller import Desk
 from kanopy.app.project import Project
 from kanopy.app.worker import Task, Worker, _carried
 
@@ -31,7 +31,7 @@ class Here(Worker):
         module, function = name.rsplit(".", 1)
         self._tasks[task.number] = task
         try:
-            work = getattr(importlib.import_module(f"kanopy.app.bench.{module}"), function)
+            work = getattr(importlib.import_module(f"kanopy.app.tasks.{module}"), function)
             self._settle(task.number, work(self.bench, lambda step: True, **arguments))
         except Exception as error:
             self._settle(task.number, _carried(error))
@@ -139,7 +139,7 @@ def simulate(folder: Path, story: Callable[[Hand, Desk], Awaitable[None]]) -> No
     """Open windows on a folder in NiceGUI's simulation, and let a story happen there."""
     from nicegui.testing.user_simulation import user_simulation
 
-    from kanopy.app.window import Window
+    from kanopy.app.session import Window
 
     async def run() -> None:
         desk, windows = here(folder), []

@@ -13,8 +13,8 @@ import pytest
 
 import kanopy
 from kanopy._progress import Step
-from kanopy.app.answers import Underway
-from kanopy.app.desk import Desk
+from kanopy.app.task_cache import Underway
+from kanopy.app.controller import Desk
 from kanopy.app.worker import Task
 from kanopy.hierarchy import edit
 from kanopy.search.work import so_far

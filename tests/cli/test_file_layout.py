@@ -113,7 +113,7 @@ def test_a_delimiter_is_one_character() -> None:
 
 
 def test_the_app_reads_as_its_job_says(book: Shell) -> None:
-    from kanopy.app.bench.bench import Bench, job_of
+    from kanopy.app.tasks.worker_state import Bench, job_of
 
     bench, place = Bench(), str(book.folder / "book.xlsx")
     assert bench.frame(place).columns == ["age", "sex"]

@@ -162,7 +162,7 @@ def _serve(pipe: Connection[Any, Any]) -> None:
             pipe.send(message)
 
     threading.Thread(target=listen, daemon=True).start()
-    from kanopy.app.bench.bench import Bench
+    from kanopy.app.tasks.worker_state import Bench
 
     bench = Bench()
     while (task := asked.get()) is not None:
@@ -178,7 +178,7 @@ def _serve(pipe: Connection[Any, Any]) -> None:
             if number in cancelled:
                 raise Cancelled(f"Stopped before {name}. Nothing was written.")
             module, function = name.rsplit(".", 1)
-            work = getattr(importlib.import_module(f"kanopy.app.bench.{module}"), function)
+            work = getattr(importlib.import_module(f"kanopy.app.tasks.{module}"), function)
             send("done", number, work(bench, tell, **arguments))
         except Exception as error:
             send("failed", number, _carried(error))

@@ -9,7 +9,7 @@ from typing import Any
 from kanopy._errors import JobError
 from kanopy._files import write_whole
 from kanopy._progress import Callback, Progress
-from kanopy.app.bench.bench import Bench, job_of
+from kanopy.app.tasks.worker_state import Bench, job_of
 
 MOST_POINTS = 2_500
 """Points that a picture shows; of more, those that no other beats and an even part of the rest."""

@@ -9,11 +9,11 @@ from nicegui import events, ui
 
 from kanopy import _temporary
 from kanopy._errors import HierarchyError
-from kanopy.app.answers import AT_K, Superseded
-from kanopy.app.places.edits import EditPanel
-from kanopy.app.places.place import Overtaken, Place
+from kanopy.app.task_cache import AT_K, Superseded
+from kanopy.app.pages.edit_panel import EditPanel
+from kanopy.app.pages.page import Overtaken, Place
 from kanopy.app.project import safe_name
-from kanopy.app.widgets.parts import button, card, heading, labelled, named, number, tip, title
+from kanopy.app.widgets.elements import button, card, heading, labelled, named, number, tip, title
 from kanopy.app.widgets.tree import Tree
 from kanopy.hierarchy.files.files import KINDS, read_hierarchy, write_hierarchy
 from kanopy.hierarchy.files.json_format import hierarchy_json, parse_json

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from kanopy._errors import KanopyError, OntologyError
 from kanopy._progress import Callback, Progress
-from kanopy.app.bench.bench import Bench, job_of
+from kanopy.app.tasks.worker_state import Bench, job_of
 from kanopy.hierarchy.files.json_format import hierarchy_json, parse_json
 from kanopy.hierarchy.suggest import choose_hierarchy, loss_at, node_facts, readable, suggest_hierarchies
 from kanopy.report.report import node_levels

@@ -6,10 +6,10 @@ from typing import Any
 
 from nicegui import ui
 
-from kanopy.app.answers import AT_ROLES, UNASKED_ROWS
-from kanopy.app.places.place import Place
-from kanopy.app.widgets.parts import button, card, heading, named, number, picture, share, tiles, tip, title, words
-from kanopy.app.widgets.plain import Grid
+from kanopy.app.task_cache import AT_ROLES, UNASKED_ROWS
+from kanopy.app.pages.page import Place
+from kanopy.app.widgets.elements import button, card, heading, named, number, picture, share, tiles, tip, title, words
+from kanopy.app.widgets.grid import Grid
 
 
 class RiskPlace(Place):
@@ -56,20 +56,20 @@ class RiskPlace(Place):
             )  # fmt: skip
 
     async def _look(self) -> None:
-        if await self.desk.rows() > UNASKED_ROWS and self.desk.known("maps.risky_rows", AT_ROLES) is None:
+        if await self.desk.rows() > UNASKED_ROWS and self.desk.known("exploration.risky_rows", AT_ROLES) is None:
             self.here()
             self._risky.clear()
             with self._risky:
                 ui.label("The table is large: looking at every combination takes a while.").classes("muted")
                 button("Look for them", self.attempt(lambda *_: self._search()), icon="person_search")
             return
-        found = await self.desk.kept("maps.risky_rows", AT_ROLES, heavy=True)
+        found = await self.desk.kept("exploration.risky_rows", AT_ROLES, heavy=True)
         self.here()
         self._write_numbers(found)
         self._write_risky(found)
 
     async def _search(self) -> None:
-        await self.desk.longer_kept("Looking for rows that stand out", "maps.risky_rows", AT_ROLES)
+        await self.desk.longer_kept("Looking for rows that stand out", "exploration.risky_rows", AT_ROLES)
         self.here()
         await self._look()
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from nicegui import ui
 
-from kanopy.app.places.place import Place
-from kanopy.app.widgets.parts import card, heading, title, words
+from kanopy.app.pages.page import Place
+from kanopy.app.widgets.elements import card, heading, title, words
 
 
 class WhyPlace(Place):

@@ -11,7 +11,7 @@ from kanopy._files import private_folder, write_whole
 from kanopy._job.job import Job
 from kanopy._job.usage import used_alone
 from kanopy._progress import Callback, Clock, Progress
-from kanopy.app.bench.bench import Bench, job_of
+from kanopy.app.tasks.worker_state import Bench, job_of
 from kanopy.metrics.risk.class_sizes import SizeBin
 from kanopy.report.charts.release import class_sizes, column_losses
 from kanopy.report.render import svg
@@ -124,7 +124,7 @@ def beside(
     """Rows of the original and of the release side by side; a row that was left out is `None` there."""
     import polars as pl
 
-    from kanopy.app.bench.table import texts
+    from kanopy.app.tasks.table import texts
 
     original = bench.frame(source)
     released = pl.read_ipc(Path(folder) / "beside.arrow")
@@ -191,7 +191,7 @@ def mapping(bench: Bench, tell: Callback, *, folder: str, column: str) -> list[l
     """What became of the values of a column: the mapping that the run wrote."""
     import polars as pl
 
-    from kanopy.app.bench.table import LONGEST_CELL
+    from kanopy.app.tasks.table import LONGEST_CELL
 
     table = pl.read_csv(Path(folder) / "mapping.csv", infer_schema=False).filter(pl.col("column") == column)
     return [[str(cell or "")[:LONGEST_CELL] for cell in row[1:]] for row in table.head(MOST_CLASSES).iter_rows()]

@@ -10,8 +10,8 @@ from typing import Any
 from nicegui import ui
 
 from kanopy.app.pdf import print_page, printing_browser
-from kanopy.app.places.place import Place
-from kanopy.app.widgets.parts import button, card, heading, title
+from kanopy.app.pages.page import Place
+from kanopy.app.widgets.elements import button, card, heading, title
 
 ABOUT = {
     "release": ("The release", "verified; what may leave"),

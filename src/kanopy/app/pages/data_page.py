@@ -8,10 +8,10 @@ from typing import Any
 from nicegui import events, ui
 
 from kanopy._table.roles import Role
-from kanopy.app.answers import READING
-from kanopy.app.places.place import Place
+from kanopy.app.task_cache import READING
+from kanopy.app.pages.page import Place
 from kanopy.app.server import UPLOAD_LIMIT
-from kanopy.app.widgets.parts import (
+from kanopy.app.widgets.elements import (
     Pager,
     button,
     card,
@@ -25,7 +25,7 @@ from kanopy.app.widgets.parts import (
     tip,
     title,
 )  # fmt: skip
-from kanopy.app.widgets.plain import Choice, Grid
+from kanopy.app.widgets.grid import Choice, Grid
 
 ROLES = {
     Role.IDENTIFIER: "Identifier", Role.QUASI_IDENTIFIER: "Quasi", Role.SENSITIVE: "Sensitive",

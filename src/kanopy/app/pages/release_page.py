@@ -7,10 +7,10 @@ from typing import Any
 from nicegui import ui
 
 from kanopy._errors import NoSolution
-from kanopy.app.places.advice import write_advice
-from kanopy.app.places.place import Place
-from kanopy.app.places.result import ResultView
-from kanopy.app.widgets.parts import Slider, button, card, heading, labelled, named, number, picture, share, tip, title
+from kanopy.app.pages.advice import write_advice
+from kanopy.app.pages.page import Place
+from kanopy.app.pages.result_view import ResultView
+from kanopy.app.widgets.elements import Slider, button, card, heading, labelled, named, number, picture, share, tip, title
 
 MOST_K = 100
 MOST_SUPPRESSED = 20

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 from nicegui import ui
 
 from kanopy._errors import HierarchyError
-from kanopy.app.widgets.parts import button, card, heading, labelled
+from kanopy.app.widgets.elements import button, card, heading, labelled
 from kanopy.hierarchy import edit
 from kanopy.report.report import node_levels
 
 if TYPE_CHECKING:
-    from kanopy.app.places.hierarchies import HierarchiesPlace
+    from kanopy.app.pages.hierarchies_page import HierarchiesPlace
     from kanopy.hierarchy.hierarchy import Hierarchy
 
 MEANWHILE = "The hierarchy was changed meanwhile, here or in another window. Look at it, and do this again."

@@ -10,8 +10,8 @@ from nicegui import ui
 
 from kanopy._errors import JobError
 from kanopy._kinds import as_share
-from kanopy.app.places.place import Place
-from kanopy.app.widgets.parts import button, card, heading, named, number, share, title
+from kanopy.app.pages.page import Place
+from kanopy.app.widgets.elements import button, card, heading, named, number, share, title
 from kanopy.app.widgets.points import Points
 
 KS, LIMITS = "2, 3, 5, 10, 20, 50", "0%, 2%, 5%"
@@ -74,7 +74,7 @@ class ExplorePlace(Place):
             raise JobError("Name at least one k, one limit and one algorithm.")
         await self.desk.longer(
             "Exploring",
-            "maps.explored",
+            "exploration.explored",
             **self.desk.asked,
             file=str(self._file),
             ks=ks,
@@ -151,7 +151,7 @@ class ExplorePlace(Place):
     # ---- candidates ---------------------------------------------------------------------------------------
 
     async def _judge(self) -> None:
-        found = await self.desk.longer("Judging every candidate", "maps.candidates", **self.desk.asked)
+        found = await self.desk.longer("Judging every candidate", "exploration.candidates", **self.desk.asked)
         self.here()
         points = found["points"]
         self._all.clear()

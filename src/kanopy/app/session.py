@@ -14,18 +14,18 @@ from nicegui import ui
 from nicegui.events import KeyEventArguments
 
 from kanopy._errors import Cancelled, KanopyError, NoSolution, shown_address
-from kanopy.app.answers import Superseded
-from kanopy.app.desk import Desk
-from kanopy.app.places.data import DataPlace
-from kanopy.app.places.explore import ExplorePlace
-from kanopy.app.places.hierarchies import HierarchiesPlace
-from kanopy.app.places.place import Left, Place
-from kanopy.app.places.release import ReleasePlace
-from kanopy.app.places.risk import RiskPlace
-from kanopy.app.places.take_home import TakeHomePlace
-from kanopy.app.places.why import WhyPlace
+from kanopy.app.task_cache import Superseded
+from kanopy.app.controller import Desk
+from kanopy.app.pages.data_page import DataPlace
+from kanopy.app.pages.explore_page import ExplorePlace
+from kanopy.app.pages.hierarchies_page import HierarchiesPlace
+from kanopy.app.pages.page import Left, Place
+from kanopy.app.pages.release_page import ReleasePlace
+from kanopy.app.pages.risk_page import RiskPlace
+from kanopy.app.pages.download_page import TakeHomePlace
+from kanopy.app.pages.help_page import WhyPlace
 from kanopy.app.project import Project, safe_name
-from kanopy.app.widgets.parts import button, labelled, own_file, tip
+from kanopy.app.widgets.elements import button, labelled, own_file, tip
 
 PLACES: tuple[type[Place], ...] = (DataPlace, HierarchiesPlace, ReleasePlace, ExplorePlace, RiskPlace, TakeHomePlace)
 ALL_PLACES: tuple[type[Place], ...] = (*PLACES, WhyPlace)

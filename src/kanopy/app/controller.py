@@ -13,7 +13,7 @@ from typing import Any
 
 from kanopy._errors import shown_address
 from kanopy._job.job import Job
-from kanopy.app.answers import READING, Answers
+from kanopy.app.task_cache import READING, Answers
 from kanopy.app.project import Work
 from kanopy.hierarchy.files.json_format import parse_json
 

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from nicegui import ui
 
 if TYPE_CHECKING:
-    from kanopy.app.desk import Desk
-    from kanopy.app.window import Window
+    from kanopy.app.controller import Desk
+    from kanopy.app.session import Window
 
 
 class Left(Exception):
@@ -37,7 +37,7 @@ class Place:
 
     def show(self) -> None:
         """Write the place into the present container."""
-        from kanopy.app.widgets.parts import button, card
+        from kanopy.app.widgets.elements import button, card
 
         self.root = ui.element("main").classes("content")
         self.root.props["id"] = "main"
@@ -79,7 +79,7 @@ class Place:
     @contextlib.contextmanager
     def dialog(self, words: str, style: str = "") -> Iterator[ui.dialog]:
         """A dialog, open once it is written. It stands in the window: it stays when others change the project."""
-        from kanopy.app.widgets.parts import heading
+        from kanopy.app.widgets.elements import heading
 
         with self.window.layer, ui.dialog() as dialog, ui.card().style(style):
             dialog.props["aria-label"] = words

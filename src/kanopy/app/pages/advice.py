@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from nicegui import ui
 
-from kanopy.app.widgets.parts import button, heading, number
+from kanopy.app.widgets.elements import button, heading, number
 
 if TYPE_CHECKING:
-    from kanopy.app.places.place import Place
+    from kanopy.app.pages.page import Place
 
 
 def write_advice(place: Place, offered: Sequence[Mapping[str, Any]]) -> None:

@@ -11,7 +11,7 @@ from kanopy._job.job import Job
 from kanopy._job.reading import read_records
 from kanopy._progress import Callback, Progress
 from kanopy._table import datasets
-from kanopy.app.bench.bench import Bench, job_of
+from kanopy.app.tasks.worker_state import Bench, job_of
 from kanopy.hierarchy.files.json_format import hierarchy_json
 
 if TYPE_CHECKING:

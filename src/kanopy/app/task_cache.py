@@ -203,7 +203,7 @@ class Answers:
                 yield "trees.tree", AT_K, {"column": column, "hierarchy": hierarchy_json(tree)}
             yield "trees.suggestions", AT_K, {"column": column, "everything": False}
         if len(quasi) > 1 and rows <= UNASKED_ROWS:
-            yield "maps.risky_rows", AT_ROLES, {}
+            yield "exploration.risky_rows", AT_ROLES, {}
 
     async def longer(self, what: str, name: str, **arguments: Any) -> Any:
         """Work that may take long: all windows see how far it is, and any of them can cancel it."""

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 from nicegui import ui
 
-from kanopy.app.places.advice import write_advice
-from kanopy.app.widgets.parts import Pager, card, picture, share, tiles
-from kanopy.app.widgets.plain import Cell, Grid
+from kanopy.app.pages.advice import write_advice
+from kanopy.app.widgets.elements import Pager, card, picture, share, tiles
+from kanopy.app.widgets.grid import Cell, Grid
 
 if TYPE_CHECKING:
-    from kanopy.app.places.place import Place
+    from kanopy.app.pages.page import Place
 
 PAGE_ROWS = 15
 MOST_COLUMNS = 10
