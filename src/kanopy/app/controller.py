@@ -1,4 +1,4 @@
-"""What all windows of a server share: the project, the workers, and what is under way."""
+"""What all sessions of a server share: the project, the workers, and the tasks under way."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from typing import Any
 
 from kanopy._errors import shown_address
 from kanopy._job.job import Job
-from kanopy.app.task_cache import READING, Answers
 from kanopy.app.project import Work
+from kanopy.app.task_cache import READING, TaskCache
 from kanopy.hierarchy.files.json_format import parse_json
 
 SCRIPT = """{os}import kanopy
@@ -27,18 +27,18 @@ print(result)
 SUFFIXES = (".csv", ".tsv", ".parquet", ".xlsx", ".arrow")
 
 
-class Desk(Answers):
-    """The project and what can be decided about it; every decision is a step that can be undone."""
+class Controller(TaskCache):
+    """Carries out what a user does in the app; every change of the project is a step that can be undone."""
 
     # ---- the table ----------------------------------------------------------------------------------------
 
     async def open(self, source: str, *, name: str = "", example: bool = False) -> dict[str, Any]:
         """Open a table: its job is guessed and its hierarchies are built, in one step that can be undone."""
         project = self.project
-        place = str(project.folder / source) if source.startswith("data/") else source
-        for other in (self.quick, self.looks):  # they read the table meanwhile: first questions follow at once
-            other.submit("table.rows", None, source=place, first=0, number=1, columns=[])
-        found = await self.longer(f"Opening {name or source}", "table.open_table", source=place, example=example)
+        path = str(project.folder / source) if source.startswith("data/") else source
+        for other in (self.quick, self.previews):  # They read the table meanwhile, for the first requests.
+            other.submit("table.rows", None, source=path, first=0, number=1, columns=[])
+        found = await self.run_long(f"Opening {name or source}", "table.open_table", source=path, example=example)
         files = {column: self._keep_text(column, text) for column, text in found["hierarchies"].items()}
         job = Job.from_dict(found["job"]).replaced(hierarchies=files)
         opened = Work(source, job, tuple(found["columns"]), ())
@@ -47,8 +47,8 @@ class Desk(Answers):
             f"open {name or Path(source).name}",
             lambda work: replace(opened, plans=work.plans if work.source == source else ()),
         )
-        self._keep(self._ask("table.profiles", READING)[0], profiles)
-        self.look_ahead(0.0)
+        self._store(self._request("table.profiles", READING)[0], profiles)
+        self.schedule_prefetch(0.0)
         return dict(found)
 
     def _keep_text(self, column: str, text: str) -> str:
@@ -76,7 +76,7 @@ class Desk(Answers):
         """The hierarchies of some columns as a job asks for them, built and kept; nothing is asked for nothing."""
         if not columns:
             return {}
-        built = await self.short("table.build_columns", **self.asking(job), columns=columns)
+        built = await self.run_short("table.build_columns", **self.arguments_for(job), columns=columns)
         return {column: self._keep_text(column, built[column]) for column in columns}
 
     def set_job(self, words: str, **settings: Any) -> None:
@@ -104,7 +104,7 @@ class Desk(Answers):
         )
 
     def set_sense(self, column: str, word: str, sense: str) -> None:
-        """Say what a word of a column means."""
+        """Choose the sense of a word of a column."""
 
         def change(work: Work) -> Work:
             own = {**work.senses.get(column, {}), word: sense}
@@ -112,7 +112,7 @@ class Desk(Answers):
 
         self.project.change(f"{word} means {sense}", change)
 
-    # ---- without the page -----------------------------------------------------------------------------------
+    # ---- without the app ------------------------------------------------------------------------------------
 
     @property
     def command(self) -> str:
@@ -139,45 +139,49 @@ class Desk(Answers):
 
     @property
     def result_folder(self) -> Path:
-        """Where the release of the present job lies, if it was made."""
+        """The folder of the release of the present job."""
         return self.project.result_folder(self.project.job_mark)
 
     @property
     def summary(self) -> dict[str, Any] | None:
-        """What is known of the release of the present job; `None` if it was not made yet."""
+        """The summary of the release of the present job; `None` if it was not made yet."""
         file = self.result_folder / "summary.json"
-        mark = f"summary {file}"
-        if mark not in self._kept:
+        cache_key = f"summary {file}"
+        if cache_key not in self._results:
             if not file.exists():
                 return None
-            self._kept[mark] = json.loads(file.read_text("utf-8"))
-        found: dict[str, Any] = self._kept[mark]
+            self._results[cache_key] = json.loads(file.read_text("utf-8"))
+        found: dict[str, Any] = self._results[cache_key]
         return found
 
     async def run(self) -> dict[str, Any]:
         """Make the release of the present job."""
         folder = self.result_folder
-        found: dict[str, Any] = await self.longer(
-            "Making the release", "releases.run", **self.asked, folder=str(folder), suffix=self.suffix
+        found: dict[str, Any] = await self.run_long(
+            "Making the release", "releases.run", **self.task_arguments, folder=str(folder), suffix=self.suffix
         )
-        self.tell()
+        self.notify()
         return found
 
     async def report(self) -> None:
         """Write the report of the present release."""
-        await self.longer(
-            "Writing the report", "releases.report", **self.asked, folder=str(self.result_folder), suffix=self.suffix
+        await self.run_long(
+            "Writing the report",
+            "releases.report",
+            **self.task_arguments,
+            folder=str(self.result_folder),
+            suffix=self.suffix,
         )
 
     @property
     def hierarchies_mark(self) -> str:
-        """Tells a table with its roles and hierarchies from any other: what was explored belongs to them."""
+        """Identifies the table with its roles and hierarchies, to which explored points belong."""
         job = self.project.work.job
         fixed = job.replaced(k=None, suppress=0.0, algorithm=None, parameters={}, local=False, weights={}, models=())
         return hashlib.sha256(f"{self.project.work.source}\n{fixed.to_toml()}".encode()).hexdigest()[:12]
 
     def releases_made(self) -> list[dict[str, Any]]:
-        """What is known of every release of the present table that was made, whatever its job."""
+        """The summaries of all releases of the present table, whatever their job."""
         found = []
         for file in sorted(self.project.folder.glob("results/*/summary.json")):
             with contextlib.suppress(OSError, ValueError):
@@ -192,7 +196,7 @@ class Desk(Answers):
         self.project.change(words, lambda work: replace(work, job=wanted))
 
     def save_plan(self, name: str) -> None:
-        """Set the present job aside under a name, with the figures of its release if that was made."""
+        """Save the present job under a name, with the figures of its release if that was made."""
         job, found = self.project.work.job, self.summary
         figures = None if found is None else {
             "loss": found["losses"].get("loss") or found["score"], "classes": found["classes"],
@@ -206,6 +210,6 @@ class Desk(Answers):
         self.project.change(f"save {name}", lambda work: replace(work, plans=(*work.plans, plan)))
 
     def drop_plan(self, at: int) -> None:
-        """Forget a plan."""
+        """Delete a saved job."""
         rest = tuple(plan for number, plan in enumerate(self.project.work.plans) if number != at)
         self.project.change("forget a plan", lambda work: replace(work, plans=rest))

@@ -1,4 +1,4 @@
-"""A window: the frame around the places, what is under way, undo and redo, keys, light and dark."""
+"""A session: the frame around the pages, the task under way, undo and redo, keys, light and dark."""
 
 from __future__ import annotations
 
@@ -14,25 +14,25 @@ from nicegui import ui
 from nicegui.events import KeyEventArguments
 
 from kanopy._errors import Cancelled, KanopyError, NoSolution, shown_address
-from kanopy.app.task_cache import Superseded
-from kanopy.app.controller import Desk
-from kanopy.app.pages.data_page import DataPlace
-from kanopy.app.pages.explore_page import ExplorePlace
-from kanopy.app.pages.hierarchies_page import HierarchiesPlace
-from kanopy.app.pages.page import Left, Place
-from kanopy.app.pages.release_page import ReleasePlace
-from kanopy.app.pages.risk_page import RiskPlace
-from kanopy.app.pages.download_page import TakeHomePlace
-from kanopy.app.pages.help_page import WhyPlace
+from kanopy.app.controller import Controller
+from kanopy.app.pages.data_page import DataPage
+from kanopy.app.pages.download_page import DownloadPage
+from kanopy.app.pages.explore_page import ExplorePage
+from kanopy.app.pages.help_page import HelpPage
+from kanopy.app.pages.hierarchies_page import HierarchiesPage
+from kanopy.app.pages.page import Page, PageLeft
+from kanopy.app.pages.release_page import ReleasePage
+from kanopy.app.pages.risk_page import RiskPage
 from kanopy.app.project import Project, safe_name
+from kanopy.app.task_cache import Superseded
 from kanopy.app.widgets.elements import button, labelled, own_file, tip
 
-PLACES: tuple[type[Place], ...] = (DataPlace, HierarchiesPlace, ReleasePlace, ExplorePlace, RiskPlace, TakeHomePlace)
-ALL_PLACES: tuple[type[Place], ...] = (*PLACES, WhyPlace)
+PAGES: tuple[type[Page], ...] = (DataPage, HierarchiesPage, ReleasePage, ExplorePage, RiskPage, DownloadPage)
+ALL_PAGES: tuple[type[Page], ...] = (*PAGES, HelpPage)
 THEMES = {"auto": None, "light": False, "dark": True}
 PAGE_SECONDS = 0.5
-"""A window that opens is served first; what will be asked for next is looked at after that."""
-TAKEN_HOME = {
+"""Seconds before prefetching starts: the page that opens goes first."""
+DOWNLOADS = {
     "mapping.csv": "text/csv", "manifest.json": "application/json", "report.html": "text/html",
     "report.json": "application/json", "reproduce.py": "text/x-python",
 }  # fmt: skip
@@ -40,7 +40,7 @@ TAKEN_HOME = {
 
 def make_application(project: Project, data: str | None = None) -> FastAPI:
     """The application of a project: its page and the files of its runs."""
-    desk = Desk(project)
+    controller = Controller(project)
     outer = FastAPI(openapi_url=None, docs_url=None, redoc_url=None)
     pending = [data] if data else []
 
@@ -49,19 +49,19 @@ def make_application(project: Project, data: str | None = None) -> FastAPI:
         if safe_name(run) != run:
             return PlainTextResponse("There is no such file.", 404)
         folder = project.result_folder(run)
-        known = {*TAKEN_HOME, *(path.name for path in folder.glob("release.*"))} if folder.is_dir() else set()
+        known = {*DOWNLOADS, *(path.name for path in folder.glob("release.*"))} if folder.is_dir() else set()
         if name not in known or not (folder / name).is_file():
             return PlainTextResponse("There is no such file.", 404)
-        if name == "report.html":  # shown, not only taken home: without scripts, and with a policy of its own
+        if name == "report.html":  # shown in the browser: without scripts, and with a policy of its own
             return FileResponse(folder / name, media_type="text/html", headers={"content-security-policy": "sandbox"})
-        return FileResponse(folder / name, media_type=TAKEN_HOME.get(name, "application/octet-stream"), filename=name)
+        return FileResponse(folder / name, media_type=DOWNLOADS.get(name, "application/octet-stream"), filename=name)
 
     @ui.page("/")
     @ui.page("/{_:path}")
     def index() -> None:
-        Window(desk, pending).show()
+        Session(controller, pending).show()
 
-    nicegui_app.on_shutdown(desk.close)
+    nicegui_app.on_shutdown(controller.close)
     ui.run_with(
         outer, title="Kanopy", favicon="🌿", dark=None, language="en-US", tailwind=False, show_welcome_message=False,
         reconnect_timeout=20, binding_refresh_interval=None,
@@ -69,16 +69,16 @@ def make_application(project: Project, data: str | None = None) -> FastAPI:
     return outer
 
 
-class Window:
-    """One browser window. Several share a desk."""
+class Session:
+    """One browser window. Several sessions share a controller."""
 
-    def __init__(self, desk: Desk, pending: list[str]) -> None:
-        self.desk = desk
+    def __init__(self, controller: Controller, pending: list[str]) -> None:
+        self.controller = controller
         self._pending = pending
-        self.place: Place | None = None
+        self.page: Page | None = None
         self.client = ui.context.client
         self.column = ""
-        """The column that was looked at last."""
+        """The column that was shown last."""
 
     def show(self) -> None:
         """Write the whole page."""
@@ -91,25 +91,25 @@ class Window:
             self._side()
             with ui.element("div"):
                 self._bar()
-                routes = {each.path: self._opener(each) for each in ALL_PLACES}
+                routes = {each.path: self._opener(each) for each in ALL_PAGES}
                 self.pages = ui.sub_pages(routes)
         self.layer = ui.element("div")
         with ui.element("div").classes("underway") as self.box:
             self.box.props["role"] = "status"
             with ui.element("div").classes("row-flex"):
                 self.what = ui.label("").classes("strong grow")
-                button("Cancel", self.desk.cancel, kind="danger")
+                button("Cancel", self.controller.cancel, kind="danger")
             self.progress = ui.linear_progress(value=0, show_value=False)
             self.stage = ui.label("").classes("muted small")
-        ui.timer(0.25, self._tick)
+        ui.timer(0.25, self._show_progress)
         ui.keyboard(on_key=self._key, ignore=["input", "textarea"])
-        self.desk.watchers.append(self._look)
-        self.client.on_delete(self._gone)
+        self.controller.watchers.append(self._project_changed)
+        self.client.on_delete(self._on_delete)
         self._refresh()
         if self._pending:
             data = self._pending.pop()
             ui.timer(0.01, lambda: self.open_first(data), once=True)
-        self.desk.look_ahead(PAGE_SECONDS)
+        self.controller.schedule_prefetch(PAGE_SECONDS)
 
     async def open_first(self, data: str) -> None:
         """Open the table that the command line named, unless the project holds it already."""
@@ -118,20 +118,20 @@ class Window:
             if "://" in data
             else str(Path(data.partition("::")[0]).resolve()) + data[len(data.partition("::")[0]) :]
         )
-        if self.desk.project.work.source != source:
-            with self.told():
-                await self.desk.open(source, name=Path(data).name)
+        if self.controller.project.work.source != source:
+            with self.errors_shown():
+                await self.controller.open(source, name=Path(data).name)
 
-    def _gone(self) -> None:
+    def _on_delete(self) -> None:
         with contextlib.suppress(ValueError):
-            self.desk.watchers.remove(self._look)
+            self.controller.watchers.remove(self._project_changed)
 
-    def _opener(self, kind: type[Place]) -> Any:
+    def _opener(self, kind: type[Page]) -> Any:
         def opened() -> None:
             if hasattr(self, "layer"):
                 self.layer.clear()
-            self.place = kind(self)
-            self.place.show()
+            self.page = kind(self)
+            self.page.show()
             self._mark(kind.path)
 
         return opened
@@ -139,21 +139,21 @@ class Window:
     def _side(self) -> None:
         self.links: dict[str, ui.link] = {}
         with ui.element("nav").classes("side") as side:
-            side.props["aria-label"] = "Places"
+            side.props["aria-label"] = "Pages"
             with ui.element("div").classes("brand"):
                 ui.icon("park")
                 ui.label("Kanopy")
-            for number, place in enumerate(PLACES, 1):
-                with ui.link(target=place.path).classes("place") as link:
-                    ui.icon(place.icon)
-                    ui.label(place.name)
+            for number, page in enumerate(PAGES, 1):
+                with ui.link(target=page.path).classes("place") as link:
+                    ui.icon(page.icon)
+                    ui.label(page.name)
                 tip(link, f"Alt+{number}")
-                self.links[place.path] = link
+                self.links[page.path] = link
             ui.element("div").classes("spacer")
-            with ui.link(target=WhyPlace.path).classes("place") as link:
-                ui.icon(WhyPlace.icon)
-                ui.label(WhyPlace.name)
-            self.links[WhyPlace.path] = link
+            with ui.link(target=HelpPage.path).classes("place") as link:
+                ui.icon(HelpPage.icon)
+                ui.label(HelpPage.name)
+            self.links[HelpPage.path] = link
 
     def _mark(self, path: str) -> None:
         for own, link in self.links.items():
@@ -177,7 +177,7 @@ class Window:
             labelled(theme, "Colours: as the system, light or dark")
 
     def _refresh(self) -> None:
-        project = self.desk.project
+        project = self.controller.project
         work = project.work
         self.source.set_text(Path(shown_address(work.source)).name if work.source else "No table is open")
         self.facts.set_text(
@@ -185,21 +185,21 @@ class Window:
             if work.source
             else ""
         )
-        for shown, said, name in ((self.undo, project.undoable, "Undo"), (self.redo, project.redoable, "Redo")):
-            shown.set_enabled(bool(said))
-            tip(shown, f"{name}: {said}" if said else f"Nothing to {name.lower()}")
-            labelled(shown, f"{name} {said}".strip())
-        self._tick()
+        for control, step, name in ((self.undo, project.undoable, "Undo"), (self.redo, project.redoable, "Redo")):
+            control.set_enabled(bool(step))
+            tip(control, f"{name}: {step}" if step else f"Nothing to {name.lower()}")
+            labelled(control, f"{name} {step}".strip())
+        self._show_progress()
 
-    def _look(self) -> None:
+    def _project_changed(self) -> None:
         with self.client:
             self._refresh()
-            if self.place is not None:
-                self.place.changed()
-        self.desk.look_ahead()
+            if self.page is not None:
+                self.page.changed()
+        self.controller.schedule_prefetch()
 
-    def _tick(self) -> None:
-        now = self.desk.underway
+    def _show_progress(self) -> None:
+        now = self.controller.underway
         self.box.set_visibility(now is not None)
         if now is not None:
             self.what.set_text(now.what)
@@ -211,9 +211,9 @@ class Window:
                 self.progress.set_value(now.step.fraction)
 
     def _step(self, which: str) -> None:
-        with self.told():
-            said = getattr(self.desk.project, which)()
-            ui.notify(f"{'Undone' if which == 'undo' else 'Done again'}: {said}", position="bottom-left")
+        with self.errors_shown():
+            step = getattr(self.controller.project, which)()
+            ui.notify(f"{'Undone' if which == 'undo' else 'Done again'}: {step}", position="bottom-left")
 
     def _key(self, event: KeyEventArguments) -> None:
         if not event.action.keydown or event.action.repeat:
@@ -223,25 +223,25 @@ class Window:
             self._step("redo" if event.modifiers.shift else "undo")
         elif with_ctrl and key == "y":
             self._step("redo")
-        elif event.modifiers.alt and key.isdigit() and 1 <= int(key) <= len(PLACES):
-            ui.navigate.to(PLACES[int(key) - 1].path)
+        elif event.modifiers.alt and key.isdigit() and 1 <= int(key) <= len(PAGES):
+            ui.navigate.to(PAGES[int(key) - 1].path)
 
     @contextlib.contextmanager
-    def told(self) -> Iterator[None]:
-        """Say in words what goes wrong inside."""
+    def errors_shown(self) -> Iterator[None]:
+        """Show errors of the block as messages."""
         try:
             yield
-        except (Left, Superseded):
+        except (PageLeft, Superseded):
             pass
         except Cancelled:
-            self._say("Stopped. Nothing was changed.", position="bottom-left")
+            self._notify("Stopped. Nothing was changed.", position="bottom-left")
         except NoSolution as nothing:
-            self._say(nothing.reason, type="negative", multi_line=True, close_button="Close", timeout=0)
+            self._notify(nothing.reason, type="negative", multi_line=True, close_button="Close", timeout=0)
         except (KanopyError, OSError, ValueError) as error:
-            self._say(str(error), type="negative", multi_line=True, close_button="Close", timeout=12_000)
+            self._notify(str(error), type="negative", multi_line=True, close_button="Close", timeout=12_000)
 
-    def _say(self, words: str, **look: Any) -> None:
-        """Say something in the window, wherever it is by now: the place that asked may have been left."""
+    def _notify(self, words: str, **look: Any) -> None:
+        """Show a message, even if the page that caused it was left."""
         if not self.client.is_deleted:
             with self.client:
                 ui.notify(words, **look)

@@ -1,1 +1,1 @@
-"""One file per place of the page."""
+"""The pages of the app, one file each."""

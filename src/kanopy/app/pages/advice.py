@@ -10,10 +10,10 @@ from nicegui import ui
 from kanopy.app.widgets.elements import button, heading, number
 
 if TYPE_CHECKING:
-    from kanopy.app.pages.page import Place
+    from kanopy.app.pages.page import Page
 
 
-def write_advice(place: Place, offered: Sequence[Mapping[str, Any]]) -> None:
+def write_advice(page: Page, offered: Sequence[Mapping[str, Any]]) -> None:
     """Write what would help (`change`, `settings`, `loss`); what can be done at once is a button."""
     if not offered:
         return
@@ -24,7 +24,7 @@ def write_advice(place: Place, offered: Sequence[Mapping[str, Any]]) -> None:
             with ui.element("div"):
                 if each["settings"]:
                     button(
-                        "Do it", place.attempt(lambda *_, each=each: _do(place, each)), icon="auto_fix_high", hint=words
+                        "Do it", page.attempt(lambda *_, each=each: _do(page, each)), icon="auto_fix_high", hint=words
                     )
             ui.label(words)
             with ui.element("div"):
@@ -32,5 +32,5 @@ def write_advice(place: Place, offered: Sequence[Mapping[str, Any]]) -> None:
                     number(f"loss {each['loss']:.3f}", "loss")
 
 
-async def _do(place: Place, each: Mapping[str, Any]) -> None:
-    await place.desk.take_advice(str(each["change"]), each["settings"])
+async def _do(page: Page, each: Mapping[str, Any]) -> None:
+    await page.controller.take_advice(str(each["change"]), each["settings"])

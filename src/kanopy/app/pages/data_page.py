@@ -8,9 +8,9 @@ from typing import Any
 from nicegui import events, ui
 
 from kanopy._table.roles import Role
-from kanopy.app.task_cache import READING
-from kanopy.app.pages.page import Place
+from kanopy.app.pages.page import Page
 from kanopy.app.server import UPLOAD_LIMIT
+from kanopy.app.task_cache import READING
 from kanopy.app.widgets.elements import (
     Pager,
     button,
@@ -48,17 +48,17 @@ NONE = ""
 SURE, UNSURE = "sure", "unsure"
 
 
-class DataPlace(Place):
+class DataPage(Page):
     """Where the work begins."""
 
     path, name, icon = "/", "Data", "table_view"
     needs_table = False
 
     def build(self) -> None:
-        """Write the place."""
-        self._built_for = (self.desk.project.work.source, self.desk.project.work.job.unit)
+        """Write the page."""
+        self._built_for = (self.controller.project.work.source, self.controller.project.work.job.unit)
         self.__dict__.pop("_shown", None)
-        if not self.desk.project.work.source:
+        if not self.controller.project.work.source:
             title("Which table is it?", "Nothing leaves this machine: the page is served from here, to here.")
             with ui.element("div").classes("two"):
                 self._openers()
@@ -73,23 +73,23 @@ class DataPlace(Place):
                 heading("Columns")
                 self._wanted = ui.input(placeholder="Find a column").props("outlined dense clearable")
                 labelled(self._wanted, "Find a column").on_value_change(lambda: self._write_columns())
-                self._wanted.set_visibility(len(self.desk.project.work.columns) > LINES_AT_ONCE // 2)
+                self._wanted.set_visibility(len(self.controller.project.work.columns) > LINES_AT_ONCE // 2)
                 self._all = ui.select({str(key): text for key, text in ROLES.items()}, label="All of these are …")
                 self._all.props("outlined dense options-dense").style("min-width:190px")
                 self._all.on_value_change(self.attempt(lambda event: self._decide_all(event.value)))
                 tip(self._all, "Gives every column whose name holds what is looked for this role, in one step")
-                self._all.set_visibility(len(self.desk.project.work.columns) > LINES_AT_ONCE // 2)
+                self._all.set_visibility(len(self.controller.project.work.columns) > LINES_AT_ONCE // 2)
                 ui.element("div").classes("grow")
                 self._lines = Pager("columns", LINES_AT_ONCE, self._write_columns)
             with ui.element("div").classes("columns") as self._columns:
                 ui.spinner(size="lg")
         self._total: int | None = None
-        self._fill_columns(self.desk.known("table.profiles", READING))
+        self._fill_columns(self.controller.if_cached("table.profiles", READING))
         with card():
             heading("Whose rows, and how many people each stands for")
             self._people()
         with card():
-            names = [str(column["column"]) for column in self.desk.project.work.columns]
+            names = [str(column["column"]) for column in self.controller.project.work.columns]
             with ui.element("div").classes("row-flex"):
                 heading("Rows")
                 ui.element("div").classes("grow")
@@ -118,9 +118,9 @@ class DataPlace(Place):
         with card():
             heading("Open a file, a database or an address")
             ui.label("people.csv, people.duckdb::visits, postgresql://user@host/db::table").classes("muted")
-            place = ui.input(label="Path or address").props("outlined dense")
-            place.on("keydown.enter", self.attempt(lambda *_: self._opened(place.value)))
-            button("Open", self.attempt(lambda *_: self._opened(place.value)), kind="main", icon="folder_open")
+            address = ui.input(label="Path or address").props("outlined dense")
+            address.on("keydown.enter", self.attempt(lambda *_: self._opened(address.value)))
+            button("Open", self.attempt(lambda *_: self._opened(address.value)), kind="main", icon="folder_open")
             heading("Or try it on the example", 3)
             ui.label("Adult: 48,842 people of the United States census of 1994, with hierarchies.").classes("muted")
             button("Open the example", self.attempt(lambda *_: self._example()), icon="science")
@@ -132,13 +132,13 @@ class DataPlace(Place):
                 self._openers()
 
     async def _open(self, source: str, **about: Any) -> None:
-        await self.desk.open(source, **about)
+        await self.controller.open(source, **about)
         if hasattr(self, "_other"):
             self._other.close()
 
     async def _uploaded(self, event: events.UploadEventArguments) -> None:
         name = event.file.name
-        source = self.desk.project.keep_upload(name, await event.file.read())
+        source = self.controller.project.keep_upload(name, await event.file.read())
         await self._open(source, name=name)
 
     async def _opened(self, source: str) -> None:
@@ -156,7 +156,7 @@ class DataPlace(Place):
         await self._turn(self._across.first)
         self.here()
         if not hasattr(self, "_shown"):
-            found = await self.desk.kept("table.profiles", READING)
+            found = await self.controller.cached("table.profiles", READING)
             self.here()
             self._fill_columns(found)
 
@@ -169,17 +169,17 @@ class DataPlace(Place):
 
     def _ordered(self) -> list[Mapping[str, Any]]:
         """Undecided columns first, then those whose role is unsure, then all others as they stand in the table."""
-        roles = self.desk.project.work.job.roles
+        roles = self.controller.project.work.job.roles
 
-        def place(column: Mapping[str, Any]) -> int:
+        def position(column: Mapping[str, Any]) -> int:
             if roles.get(column["column"], Role.UNDECIDED) == Role.UNDECIDED:
                 return 0
             return 1 if column["certainty"] == UNSURE else 2
 
-        return sorted(self.desk.project.work.columns, key=place)
+        return sorted(self.controller.project.work.columns, key=position)
 
     def _write_tiles(self) -> None:
-        work = self.desk.project.work
+        work = self.controller.project.work
         undecided = sum(work.job.roles.get(c["column"], Role.UNDECIDED) == Role.UNDECIDED for c in work.columns)
         self._tiles.clear()
         with self._tiles:
@@ -192,7 +192,7 @@ class DataPlace(Place):
     def _write_columns(self, first: int = 0) -> None:
         """The columns whose name holds what is looked for, a part at a time; their order stays while roles change."""
         self._write_tiles()
-        about = {str(column["column"]): column for column in self.desk.project.work.columns}
+        about = {str(column["column"]): column for column in self.controller.project.work.columns}
         wanted = str(self._wanted.value or "").casefold()
         found = [name for name in self._order if wanted in name.casefold()]
         self._found = found
@@ -211,7 +211,7 @@ class DataPlace(Place):
                 self._line(about[name], self._role(name))
 
     def _role(self, name: str) -> str:
-        return str(self.desk.project.work.job.roles.get(name, Role.UNDECIDED))
+        return str(self.controller.project.work.job.roles.get(name, Role.UNDECIDED))
 
     def _line(self, column: Mapping[str, Any], role: str) -> None:
         name = str(column["column"])
@@ -241,16 +241,16 @@ class DataPlace(Place):
 
     async def _decide(self, name: str, role: str) -> None:
         if role != self._role(name):
-            await self.desk.set_roles([name], role)
+            await self.controller.set_roles([name], role)
 
     async def _decide_all(self, role: str | None) -> None:
         if role is not None:
             self._all.set_value(None)
-            await self.desk.set_roles(self._found, role)
+            await self.controller.set_roles(self._found, role)
 
     def _people(self) -> None:
-        job = self.desk.project.work.job
-        names = [str(column["column"]) for column in self.desk.project.work.columns]
+        job = self.controller.project.work.job
+        names = [str(column["column"]) for column in self.controller.project.work.columns]
         self._about_people: dict[str, Any] = {}
         with ui.element("div").classes("row-flex"):
             for label, field, value in (
@@ -259,33 +259,33 @@ class DataPlace(Place):
                 chosen = ui.select({NONE: "none", **{name: name for name in names}}, value=value or NONE, label=label)
                 chosen.props("outlined dense options-dense").style("min-width:220px")
                 self._about_people[field] = chosen
-                chosen.on_value_change(self.attempt(lambda event, field=field, label=label: self.desk.set_job(
+                chosen.on_value_change(self.attempt(lambda event, field=field, label=label: self.controller.set_job(
                     f"{label.lower()}: {event.value or 'none'}", **{field: event.value or None})))  # fmt: skip
             said = str(job.known or "")
             known = ui.input(label="Rows of one person others may know", value=said).props("outlined dense")
             known.style("min-width:260px").set_enabled(bool(job.unit))
             self._about_people["known"] = known
             known.on("change", self.attempt(lambda *_: self._set_known(known.value)))
-        told = f"k counts {', '.join(job.unit)}, not rows." if job.unit else EACH_ROW_ALONE
-        ui.label(told).classes("muted small")
+        errors_shown = f"k counts {', '.join(job.unit)}, not rows." if job.unit else EACH_ROW_ALONE
+        ui.label(errors_shown).classes("muted small")
 
     def _set_known(self, value: str) -> None:
         known: int | str | None = int(value) if value.isdigit() else value or None
-        self.desk.set_job(f"known rows: {value}", known=known)
+        self.controller.set_job(f"known rows: {value}", known=known)
 
     # ---- rows ---------------------------------------------------------------------------------------------
 
     async def _turn(self, at: int) -> None:
         """Show other columns of the rows."""
-        names = [str(column["column"]) for column in self.desk.project.work.columns]
+        names = [str(column["column"]) for column in self.controller.project.work.columns]
         self._across.at(at, len(names))
         self._names = names[at : at + COLUMNS_AT_ONCE]
         self._grid.head(["row", *self._names])
         await self._page(self._down.first)
 
     async def _page(self, first: int) -> None:
-        found = await self.desk.short(
-            "table.rows", source=self.desk.project.source, first=first, number=PAGE_ROWS, columns=self._names
+        found = await self.controller.run_short(
+            "table.rows", source=self.controller.project.source, first=first, number=PAGE_ROWS, columns=self._names
         )
         self.here()
         if self._total != found["total"]:
@@ -296,12 +296,12 @@ class DataPlace(Place):
 
     def state(self) -> Any:
         """Columns, roles and people: nothing else is shown here."""
-        work = self.desk.project.work
+        work = self.controller.project.work
         return work.source, work.job.roles, work.job.household, work.job.sampling_weight, work.job.known
 
     def update(self) -> None:
         """Roles alone have changed: they are set where they stand, all else stays."""
-        work = self.desk.project.work
+        work = self.controller.project.work
         if (work.source, work.job.unit) != self._built_for or not hasattr(self, "_shown"):
             super().update()
         else:

@@ -1,4 +1,4 @@
-"""Take home: the release and everything that belongs to it, and how to make it again without the page."""
+"""Download: the release and its files, and how to repeat the run without the app."""
 
 from __future__ import annotations
 
@@ -9,28 +9,28 @@ from typing import Any
 
 from nicegui import ui
 
+from kanopy.app.pages.page import Page
 from kanopy.app.pdf import print_page, printing_browser
-from kanopy.app.pages.page import Place
 from kanopy.app.widgets.elements import button, card, heading, title
 
 ABOUT = {
-    "release": ("The release", "verified; what may leave"),
-    "manifest.json": ("Manifest", "what was done, without any value of the table; may leave"),
-    "report.html": ("Report", "a page to hand on: no original row in it"),
+    "release": ("The release", "verified; may be published"),
+    "manifest.json": ("Manifest", "what was done, without values of the table; may be published"),
+    "report.html": ("Report", "for recipients and auditors; contains no original row"),
     "report.json": ("Numbers of the report", "for machines"),
-    "mapping.csv": ("Mapping", "original → published: keep it inside"),
-    "reproduce.py": ("Script with the job in it", "runs it again and compares: keep it inside"),
+    "mapping.csv": ("Mapping", "original → published; for internal use"),
+    "reproduce.py": ("Script with the job in it", "repeats the run and compares; for internal use"),
 }
 
 
-class TakeHomePlace(Place):
+class DownloadPage(Page):
     """Files on the left, how to do it without the page on the right."""
 
-    path, name, icon = "/take-home", "Take home", "inventory_2"
+    path, name, icon = "/download", "Download", "inventory_2"
 
     def build(self) -> None:
-        """Write the place."""
-        title("Take home", "Everything below is made by the same library calls as the command line's.")
+        """Write the page."""
+        title("Download", "The command line makes the same files with the same library calls.")
         with ui.element("div").classes("two"):
             with card():
                 self._files()
@@ -40,14 +40,14 @@ class TakeHomePlace(Place):
     # ---- files --------------------------------------------------------------------------------------------
 
     def _files(self) -> None:
-        found = self.desk.summary
+        found = self.controller.summary
         heading("Files")
         if found is None:
             ui.label("No release of this job was made yet: run it under Release.").classes("muted")
             button("Go to Release", lambda: ui.navigate.to("/release"), kind="main", icon="tune")
         with ui.element("div").classes("files"):
             if found is not None:
-                folder = self.desk.result_folder
+                folder = self.controller.result_folder
                 for name in (
                     found["file"],
                     "manifest.json",
@@ -63,13 +63,13 @@ class TakeHomePlace(Place):
                 ui.label("Job file").classes("strong")
                 ui.label("job.toml and its hierarchies, as `kanopy anonymize --job` reads them").classes("muted small")
             button("Download", self.attempt(lambda *_: self._job()), hint="Job file with hierarchies")
-        ui.label(f"All of it also lies in {self.desk.project.folder}.").classes("muted small")
+        ui.label(f"All files are also in {self.controller.project.folder}.").classes("muted small")
 
     def _file(self, name: str, path: Path) -> None:
         what, about = ABOUT.get(
             "release" if name.startswith("release.") else name, ("Report as PDF", "the same page, printed")
         )
-        ui.icon("shield" if "inside" in about else "task")
+        ui.icon("shield" if "internal" in about else "task")
         with ui.element("div"):
             ui.label(f"{what} · {name}").classes("strong")
             ui.label(about).classes("muted small")
@@ -83,22 +83,22 @@ class TakeHomePlace(Place):
             button("Make", self.attempt(lambda *_: self._make()), hint=f"Make {name}")
 
     def _send(self, name: str) -> None:
-        ui.download.from_url(f"/files/{self.desk.project.job_mark}/{name}", name)
+        ui.download.from_url(f"/files/{self.controller.project.job_mark}/{name}", name)
 
     async def _make(self) -> None:
-        await self.desk.report()
+        await self.controller.report()
         self.here()
         self.update()
 
     async def _pdf(self) -> None:
-        page = self.desk.result_folder / "report.html"
+        page = self.controller.result_folder / "report.html"
         if not page.exists():
-            await self.desk.report()
+            await self.controller.report()
             self.here()
         ui.download.content(await print_page(page), "report.pdf")
 
     def _job(self) -> None:
-        project, packed = self.desk.project, io.BytesIO()
+        project, packed = self.controller.project, io.BytesIO()
         with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
             archive.write(project.job_file, "job.toml")
             for given in project.work.job.hierarchies.values():
@@ -110,9 +110,9 @@ class TakeHomePlace(Place):
 
     def _again(self) -> None:
         for name, text, words in (
-            ("Command line", self.desk.command, "the same bytes"),
-            ("Python", self.desk.script, "the same bytes"),
-            ("Job file", self.desk.project.work.job.to_toml(), "changes as you work"),
+            ("Command line", self.controller.command, "the same bytes"),
+            ("Python", self.controller.script, "the same bytes"),
+            ("Job file", self.controller.project.work.job.to_toml(), "changes as you work"),
         ):
             with card():
                 with ui.element("div").classes("row-flex"):
@@ -137,7 +137,7 @@ class TakeHomePlace(Place):
     def state(self) -> Any:
         """The job, and what was written."""
         return (
-            self.desk.project.job_mark,
-            self.desk.summary is not None,
-            (self.desk.result_folder / "report.html").exists(),
+            self.controller.project.job_mark,
+            self.controller.summary is not None,
+            (self.controller.result_folder / "report.html").exists(),
         )

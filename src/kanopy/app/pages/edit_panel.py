@@ -13,10 +13,10 @@ from kanopy.hierarchy import edit
 from kanopy.report.report import node_levels
 
 if TYPE_CHECKING:
-    from kanopy.app.pages.hierarchies_page import HierarchiesPlace
+    from kanopy.app.pages.hierarchies_page import HierarchiesPage
     from kanopy.hierarchy.hierarchy import Hierarchy
 
-MEANWHILE = "The hierarchy was changed meanwhile, here or in another window. Look at it, and do this again."
+CHANGED_MEANWHILE = "The hierarchy was changed meanwhile, here or in another window. Look at it, and do this again."
 MOST_PARTS = 60
 """Children that a dialog lists."""
 
@@ -24,8 +24,8 @@ MOST_PARTS = 60
 class EditPanel:
     """What can be done with the chosen nodes."""
 
-    def __init__(self, place: HierarchiesPlace) -> None:
-        self.place = place
+    def __init__(self, page: HierarchiesPage) -> None:
+        self.page = page
         self._nodes: list[int] = []
         self._drawn: Any = None
         self._box = card()
@@ -34,13 +34,13 @@ class EditPanel:
     @property
     def tree(self) -> Hierarchy:
         """The hierarchy that is changed: the one that was drawn, unless somebody has changed it meanwhile."""
-        if self._drawn not in (None, self.place.version):
-            raise HierarchyError(MEANWHILE)
-        return self.place.hierarchy
+        if self._drawn not in (None, self.page.version):
+            raise HierarchyError(CHANGED_MEANWHILE)
+        return self.page.hierarchy
 
     def fill(self) -> None:
         """Another hierarchy is shown: nothing is chosen in it."""
-        self._nodes, self._drawn = [], self.place.version
+        self._nodes, self._drawn = [], self.page.version
         self._write()
 
     def choose(self, nodes: list[int]) -> None:
@@ -52,10 +52,10 @@ class EditPanel:
         return int(node_levels(self.tree)[node])
 
     def _changed(self, words: str, tree: Hierarchy) -> None:
-        self.place.desk.set_hierarchy(self.place.column, tree, f"{self.place.column}: {words}")
+        self.page.controller.set_hierarchy(self.page.column, tree, f"{self.page.column}: {words}")
 
     def _button(self, text: str, action: Callable[[], Any], **more: Any) -> None:
-        button(text, self.place.attempt(lambda *_: action()), **more)
+        button(text, self.page.attempt(lambda *_: action()), **more)
 
     # ---- the panel ----------------------------------------------------------------------------------------
 
@@ -90,7 +90,7 @@ class EditPanel:
                 options, label="Move under", value=parent if parent in options else None, with_input=True
             )
             target.props("outlined dense options-dense")
-            target.on_value_change(self.place.attempt(lambda event: self._move_if(node, event.value, parent)))
+            target.on_value_change(self.page.attempt(lambda event: self._move_if(node, event.value, parent)))
 
     def _write_several(self) -> None:
         tree = self.tree
@@ -103,7 +103,7 @@ class EditPanel:
             self._button("New level above", lambda: self.group(name.value), icon="playlist_add")
 
     def _write_levels(self) -> None:
-        tree = self.tree if self.place.desk.project.hierarchy(self.place.column) is not None else None
+        tree = self.tree if self.page.controller.project.hierarchy(self.page.column) is not None else None
         if tree is None or tree.height < 2:
             return
         options = {level: f"level {level}: {', '.join(tree.labels_at(level)[:3])} …" for level in range(1, tree.height)}
@@ -156,9 +156,9 @@ class EditPanel:
         self._changed(f"new level with {name}", changed)
 
     def _ask_split(self, node: int) -> None:
-        tree, version = self.tree, self.place.version
+        tree, version = self.tree, self.page.version
         label, children = tree.label(node), [tree.label(child) for child in tree.children(node)]
-        with self.place.dialog(f"Split {label}", "min-width:420px") as dialog:
+        with self.page.dialog(f"Split {label}", "min-width:420px") as dialog:
             ui.label("Choose what goes into the second group.").classes("muted")
             first = ui.input(label="First group", value=f"{label} 1").props("outlined dense")
             second = ui.input(label="Second group", value=f"{label} 2").props("outlined dense")
@@ -172,8 +172,8 @@ class EditPanel:
                 chosen = [child for child in children if child in boxes and boxes[child].value]
                 rest = [child for child in children if child not in chosen]
                 parts = {first.value: rest, second.value: chosen}
-                if version != self.place.version:
-                    raise HierarchyError(MEANWHILE)
+                if version != self.page.version:
+                    raise HierarchyError(CHANGED_MEANWHILE)
                 changed = edit.split(tree, label, parts, level=self._level(node))
                 dialog.close()
                 self._changed(f"{label} is split", changed)

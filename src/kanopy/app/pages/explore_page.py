@@ -10,7 +10,7 @@ from nicegui import ui
 
 from kanopy._errors import JobError
 from kanopy._kinds import as_share
-from kanopy.app.pages.page import Place
+from kanopy.app.pages.page import Page
 from kanopy.app.widgets.elements import button, card, heading, named, number, share, title
 from kanopy.app.widgets.points import Points
 
@@ -20,15 +20,15 @@ MOST_SEARCHED = 8
 """Columns of which every choice of levels is searched without being asked."""
 
 
-class ExplorePlace(Place):
+class ExplorePage(Page):
     """Many releases, none of them written."""
 
     path, name, icon = "/explore", "Explore", "scatter_plot"
 
     def build(self) -> None:
-        """Write the place."""
+        """Write the page."""
         title("Explore", "What each k and each limit would cost. Nothing is published here.")
-        job = self.desk.project.work.job
+        job = self.controller.project.work.job
         with card():
             with ui.element("div").classes("row-flex"):
                 heading("The map of risk and utility")
@@ -64,7 +64,7 @@ class ExplorePlace(Place):
 
     @property
     def _file(self) -> Path:
-        return self.desk.project.folder / "results" / f"explored-{self.desk.hierarchies_mark}.json"
+        return self.controller.project.folder / "results" / f"explored-{self.controller.hierarchies_mark}.json"
 
     async def _explore(self) -> None:
         ks = sorted({int(part) for part in self._ks.value.replace(",", " ").split()})
@@ -72,10 +72,10 @@ class ExplorePlace(Place):
         chosen = list(self._algorithms.value or [])
         if not ks or not limits or not chosen:
             raise JobError("Name at least one k, one limit and one algorithm.")
-        await self.desk.longer(
+        await self.controller.run_long(
             "Exploring",
-            "exploration.explored",
-            **self.desk.asked,
+            "exploration.explore_combinations",
+            **self.controller.task_arguments,
             file=str(self._file),
             ks=ks,
             limits=limits,
@@ -89,7 +89,7 @@ class ExplorePlace(Place):
         found: list[dict[str, Any]] = []
         if self._file.exists():
             found = [p for p in json.loads(self._file.read_text("utf-8"))["points"] if p["loss"] is not None]
-        for each in self.desk.releases_made():
+        for each in self.controller.releases_made():
             if each["smallest_class"] and each["losses"].get("loss") is not None:
                 found.append({
                     "k": each["k"], "suppress": None, "algorithm": each["algorithm"], "made": True,
@@ -138,20 +138,22 @@ class ExplorePlace(Place):
 
     def _take(self, point: dict[str, Any]) -> None:
         if point.get("made"):
-            self.desk.restore(point["job"], f"the job of the release with loss {point['loss']:.4f}")
+            self.controller.restore(point["job"], f"the job of the release with loss {point['loss']:.4f}")
         else:
-            self.desk.set_job(
+            self.controller.set_job(
                 f"k = {point['k']}, limit {point['suppress']:.2%}, {point['algorithm']}", k=point["k"],
                 suppress=point["suppress"], algorithm=point["algorithm"], local=False,
-                parameters=self.desk.project.work.job.parameters
-                if point["algorithm"] == self.desk.project.work.job.algorithm else {},
+                parameters=self.controller.project.work.job.parameters
+                if point["algorithm"] == self.controller.project.work.job.algorithm else {},
             )  # fmt: skip
         ui.navigate.to("/release")
 
     # ---- candidates ---------------------------------------------------------------------------------------
 
     async def _judge(self) -> None:
-        found = await self.desk.longer("Judging every candidate", "exploration.candidates", **self.desk.asked)
+        found = await self.controller.run_long(
+            "Judging every candidate", "exploration.candidates", **self.controller.task_arguments
+        )
         self.here()
         points = found["points"]
         self._all.clear()
@@ -192,8 +194,8 @@ class ExplorePlace(Place):
             button("Publish at these levels", self.attempt(lambda *_: self._fix(point)), icon="push_pin")
 
     def _fix(self, point: dict[str, Any]) -> None:
-        limit = max(self.desk.project.work.job.suppress, point["x"])
-        self.desk.set_job(
+        limit = max(self.controller.project.work.job.suppress, point["x"])
+        self.controller.set_job(
             "levels of a candidate", min_levels=point["levels"], max_levels=point["levels"], suppress=limit,
             algorithm="optimal", parameters={}, local=False,
         )  # fmt: skip
@@ -202,11 +204,11 @@ class ExplorePlace(Place):
     # ---- plans --------------------------------------------------------------------------------------------
 
     def _save_plan(self) -> None:
-        plans = self.desk.project.work.plans
-        self.desk.save_plan(self._plan_name.value.strip() or f"Plan {len(plans) + 1}")
+        plans = self.controller.project.work.plans
+        self.controller.save_plan(self._plan_name.value.strip() or f"Plan {len(plans) + 1}")
 
     def _plans(self) -> None:
-        plans = self.desk.project.work.plans
+        plans = self.controller.project.work.plans
         if not plans:
             ui.label("No plan was saved yet.").classes("muted")
             return
@@ -233,10 +235,12 @@ class ExplorePlace(Place):
                 with ui.element("td"):
                     ui.label(str(text)) if key is None else number(text, key)
             with ui.element("td"), ui.element("div").classes("row-flex").style("gap:4px;flex-wrap:nowrap"):
-                button("Bring back", self.attempt(lambda *_: self.desk.restore(plan["job"], f"plan {plan['name']}")))
+                button(
+                    "Bring back", self.attempt(lambda *_: self.controller.restore(plan["job"], f"plan {plan['name']}"))
+                )
                 button(
                     "",
-                    self.attempt(lambda *_: self.desk.drop_plan(at)),
+                    self.attempt(lambda *_: self.controller.drop_plan(at)),
                     icon="delete",
                     kind="quiet",
                     hint="Forget this plan",

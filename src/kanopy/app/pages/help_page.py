@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from nicegui import ui
 
-from kanopy.app.pages.page import Place
+from kanopy.app.pages.page import Page
 from kanopy.app.widgets.elements import card, heading, title, words
 
 
-class WhyPlace(Place):
+class HelpPage(Page):
     """The page of explanations."""
 
     path, name, icon = "/why", "What numbers mean", "help_outline"

@@ -9,10 +9,10 @@ from nicegui import events, ui
 
 from kanopy import _temporary
 from kanopy._errors import HierarchyError
-from kanopy.app.task_cache import AT_K, Superseded
 from kanopy.app.pages.edit_panel import EditPanel
-from kanopy.app.pages.page import Overtaken, Place
+from kanopy.app.pages.page import AnswerOutdated, Page
 from kanopy.app.project import safe_name
+from kanopy.app.task_cache import AT_K, Superseded
 from kanopy.app.widgets.elements import button, card, heading, labelled, named, number, tip, title
 from kanopy.app.widgets.tree import Tree
 from kanopy.hierarchy.files.files import KINDS, read_hierarchy, write_hierarchy
@@ -23,22 +23,22 @@ UPLOAD_LIMIT = 200 * 1024**2
 FORMATS = {"csv": "CSV, levels", "parents": "CSV, parents", "json": "JSON", "dot": "DOT (Graphviz)"}
 
 
-class HierarchiesPlace(Place):
+class HierarchiesPage(Page):
     """One hierarchy at a time, with what it costs."""
 
     path, name, icon = "/hierarchies", "Hierarchies", "account_tree"
 
     def build(self) -> None:
-        """Write the place."""
-        quasi = self.desk.project.work.job.quasi
+        """Write the page."""
+        quasi = self.controller.project.work.job.quasi
         title("Hierarchies", "What you see is what the release will hold: each value climbs along its branch.")
         if not quasi:
             with card():
                 ui.label("No column is a quasi-identifier yet. Give one this role under Data.")
             return
         if getattr(self, "column", None) not in quasi:
-            self.column = self.window.column if self.window.column in quasi else quasi[0]
-        self.window.column = self.column
+            self.column = self.session.column if self.session.column in quasi else quasi[0]
+        self.session.column = self.column
         with ui.element("div").classes("choices") as line:
             labelled(line, "Column")
             for name in quasi:
@@ -85,7 +85,7 @@ class HierarchiesPlace(Place):
     @property
     def hierarchy(self) -> Hierarchy:
         """The hierarchy that is shown."""
-        found = self.desk.project.hierarchy(self.column)
+        found = self.controller.project.hierarchy(self.column)
         if found is None:
             raise HierarchyError(f"{self.column!r} has no hierarchy of its own yet.")
         return found
@@ -93,17 +93,17 @@ class HierarchiesPlace(Place):
     @property
     def version(self) -> Any:
         """Tells the hierarchy from what it was before, and what it will be."""
-        return self.column, self.desk.project.work.job.hierarchies.get(self.column)
+        return self.column, self.controller.project.work.job.hierarchies.get(self.column)
 
     # ---- loading ------------------------------------------------------------------------------------------
 
     async def _load(self) -> None:
-        with contextlib.suppress(Overtaken):
+        with contextlib.suppress(AnswerOutdated):
             await self._draw()
         self.here()
         await self._offer()
         self._offer_meaning()
-        with contextlib.suppress(Overtaken, Superseded):
+        with contextlib.suppress(AnswerOutdated, Superseded):
             await self._show_effect()
         self.here()
         if self._found["words"]:
@@ -116,13 +116,13 @@ class HierarchiesPlace(Place):
         """Go on only if the place is there and shows the same job and column: answers may overtake one another."""
         self.here()
         if shown != self._shown():
-            raise Overtaken
+            raise AnswerOutdated
 
     async def _draw(self) -> None:
         text, shown = hierarchy_json(self.hierarchy), self._shown()
-        found = await self.desk.kept("trees.tree", AT_K, column=self.column, hierarchy=text)
+        found = await self.controller.cached("trees.tree", AT_K, column=self.column, hierarchy=text)
         self._still(shown)
-        k = self.desk.project.work.job.k
+        k = self.controller.project.work.job.k
         self._drawn = found
         self._tree.fill(found["nodes"], k=k, counted=found["counted"])
         self._few.set_text(f"red: fewer {found['counted']} than k")
@@ -137,7 +137,7 @@ class HierarchiesPlace(Place):
 
     async def _show_effect(self) -> None:
         shown = self._shown()
-        found = await self.desk.preview()
+        found = await self.controller.preview()
         self._still(shown)
         before, self._last_effect = getattr(self, "_last_effect", None), found
         self._effect.clear()
@@ -159,21 +159,27 @@ class HierarchiesPlace(Place):
                         if earlier is not None and earlier != found.get(key):
                             shown = f"{earlier:,.4f}" if isinstance(earlier, float) else f"{earlier:,}"
                             ui.label(f"before {shown}").classes("muted small")
-            ui.label(f"A quick look with {found['algorithm']}, k = {self.desk.project.work.job.k}.").classes(
+            ui.label(f"A quick look with {found['algorithm']}, k = {self.controller.project.work.job.k}.").classes(
                 "muted small"
             )
         level = (found["levels"] or {}).get(self.column)
         if level is not None:
             drawn = self._drawn
-            self._tree.fill(drawn["nodes"], k=self.desk.project.work.job.k, level=level, counted=drawn["counted"])
+            self._tree.fill(drawn["nodes"], k=self.controller.project.work.job.k, level=level, counted=drawn["counted"])
 
     async def _offer(self, everything: bool = False) -> None:
         if everything:
-            found = await self.desk.longer(
-                "Trying every method", "trees.suggestions", **self.desk.asked, column=self.column, everything=True
+            found = await self.controller.run_long(
+                "Trying every method",
+                "trees.suggestions",
+                **self.controller.task_arguments,
+                column=self.column,
+                everything=True,
             )
         else:
-            found = await self.desk.kept("trees.suggestions", AT_K, heavy=True, column=self.column, everything=False)
+            found = await self.controller.cached(
+                "trees.suggestions", AT_K, heavy=True, column=self.column, everything=False
+            )
         self.here()
         self._found = found
         self._offers.clear()
@@ -188,7 +194,7 @@ class HierarchiesPlace(Place):
 
     async def _weigh_meaning(self) -> None:
         """How much meaning each suggestion loses, where its values are words: known a moment later."""
-        found = await self.desk.kept("trees.meanings", (), heavy=True, column=self.column, hierarchies=[
+        found = await self.controller.cached("trees.meanings", (), heavy=True, column=self.column, hierarchies=[
             each["hierarchy"] for each in self._found["ranked"]])  # fmt: skip
         self.here()
         for shown, meaning in zip(self._meanings, found, strict=False):
@@ -228,14 +234,14 @@ class HierarchiesPlace(Place):
 
     def _use(self, each: dict[str, Any]) -> None:
         tree = parse_json(each["hierarchy"], self.column, name=self.column)
-        self.desk.set_hierarchy(self.column, tree, f"{self.column}: hierarchy by {each['method']}")
+        self.controller.set_hierarchy(self.column, tree, f"{self.column}: hierarchy by {each['method']}")
 
     async def _compare(self, each: dict[str, Any]) -> None:
         other = each["hierarchy"]
         own = hierarchy_json(self.hierarchy)
-        found = await self.desk.short("trees.compared", one=own, other=other, column=self.column)
+        found = await self.controller.run_short("trees.compared", one=own, other=other, column=self.column)
         self.here()
-        nodes = await self.desk.kept("trees.tree", AT_K, column=self.column, hierarchy=other)
+        nodes = await self.controller.cached("trees.tree", AT_K, column=self.column, hierarchy=other)
         self.here()
         self._beside.clear()
         with self._beside, card():
@@ -253,7 +259,7 @@ class HierarchiesPlace(Place):
                         heading(words, 3)
                         with ui.element("div").classes("row-flex"):
                             _write_scores(shown)
-                        Tree(shown["nodes"], f"Hierarchy: {words}", k=self.desk.project.work.job.k, height=380,
+                        Tree(shown["nodes"], f"Hierarchy: {words}", k=self.controller.project.work.job.k, height=380,
                              counted=shown["counted"])  # fmt: skip
 
     # ---- meaning ------------------------------------------------------------------------------------------
@@ -268,9 +274,13 @@ class HierarchiesPlace(Place):
             button("Look at the meaning", self.attempt(lambda *_: self._look_up()), icon="menu_book")
 
     async def _look_up(self) -> None:
-        chosen = dict(self.desk.project.work.senses.get(self.column, {}))
-        found = await self.desk.longer(
-            f"Looking up {self.column}", "trees.meaning", **self.desk.asked, column=self.column, chosen=chosen
+        chosen = dict(self.controller.project.work.senses.get(self.column, {}))
+        found = await self.controller.run_long(
+            f"Looking up {self.column}",
+            "trees.meaning",
+            **self.controller.task_arguments,
+            column=self.column,
+            chosen=chosen,
         )
         self.here()
         self._meaning.clear()
@@ -291,13 +301,13 @@ class HierarchiesPlace(Place):
                 )
 
     async def _choose_sense(self, word: str, sense: str) -> None:
-        self.desk.set_sense(self.column, word, sense)
+        self.controller.set_sense(self.column, word, sense)
         await self._look_up()
 
     # ---- changes ------------------------------------------------------------------------------------------
 
     def _chosen(self, nodes: list[int]) -> None:
-        with self.window.told():
+        with self.session.errors_shown():
             self.edits.choose(nodes)
 
     async def _moved(self, node: int, under: int) -> None:
@@ -339,19 +349,19 @@ class HierarchiesPlace(Place):
             file = folder / safe_name(name, "hierarchy.csv")
             file.write_bytes(content)
             tree = read_hierarchy(file, column=column).rooted()
-        found = await self.desk.kept("trees.tree", AT_K, column=column, hierarchy=hierarchy_json(tree))
+        found = await self.controller.cached("trees.tree", AT_K, column=column, hierarchy=hierarchy_json(tree))
         self.here()
         if found["problem"]:
             raise HierarchyError(found["problem"])
-        self.desk.set_hierarchy(column, tree, f"{column}: hierarchy from {safe_name(name)}")
+        self.controller.set_hierarchy(column, tree, f"{column}: hierarchy from {safe_name(name)}")
 
     def state(self) -> Any:
         """The job is all that is shown here."""
-        return self.desk.project.job_mark
+        return self.controller.project.job_mark
 
     def update(self) -> None:
         """The tree is drawn anew; the place itself only if the columns are other ones."""
-        job = self.desk.project.work.job
+        job = self.controller.project.work.job
         if getattr(self, "column", None) not in job.quasi or job.quasi != getattr(self, "_quasi", job.quasi):
             super().update()
         else:

@@ -1,4 +1,4 @@
-"""What all places share: where they stand in the window, and when they look again."""
+"""The base class of pages: where they stand in the session, and when they are updated."""
 
 from __future__ import annotations
 
@@ -10,40 +10,40 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from nicegui import ui
 
 if TYPE_CHECKING:
-    from kanopy.app.controller import Desk
-    from kanopy.app.session import Window
+    from kanopy.app.controller import Controller
+    from kanopy.app.session import Session
 
 
-class Left(Exception):
-    """The place was left before what it waited for was there: nothing is to be said."""
+class PageLeft(Exception):
+    """The page was left before its result arrived: no message is shown."""
 
 
-class Overtaken(Left):
-    """What was waited for is no longer what the place shows: somebody else is already asking anew."""
+class AnswerOutdated(PageLeft):
+    """The result that arrived is no longer what the page shows: a newer request is under way."""
 
 
-class Place:
-    """One place of a window. `build` writes it; `changed` is called when the project has changed."""
+class Page:
+    """One page of a session. `build` writes it; `changed` is called when the project has changed."""
 
     path: ClassVar[str]
     name: ClassVar[str]
     icon: ClassVar[str]
     needs_table: ClassVar[bool] = True
 
-    def __init__(self, window: Window) -> None:
-        self.window = window
-        self.desk: Desk = window.desk
+    def __init__(self, session: Session) -> None:
+        self.session = session
+        self.controller: Controller = session.controller
         self._seen: Any = None
 
     def show(self) -> None:
-        """Write the place into the present container."""
+        """Write the page into the present container."""
         from kanopy.app.widgets.elements import button, card
 
         self.root = ui.element("main").classes("content")
         self.root.props["id"] = "main"
         self._seen = self.state()
         with self.root:
-            if self.needs_table and not self.desk.project.work.source:
+            if self.needs_table and not self.controller.project.work.source:
                 with card():
                     ui.label("Open a table first.").classes("strong")
                     button("Go to Data", lambda: ui.navigate.to("/"), kind="main", icon="table_view")
@@ -51,56 +51,56 @@ class Place:
             self.build()
 
     def build(self) -> None:
-        """Write what this place shows."""
+        """Write the content of the page."""
         raise NotImplementedError
 
     def state(self) -> Any:
-        """What of the project this place shows: it looks again when that has changed."""
-        return self.desk.project.revision, self.desk.summary is not None
+        """The part of the project that this page shows: it is updated when that has changed."""
+        return self.controller.project.revision, self.controller.summary is not None
 
     def changed(self) -> None:
-        """Look again, if anything has changed that this place shows."""
+        """Update the page if the part of the project that it shows has changed."""
         if self.state() == self._seen:
             return
         self._seen = self.state()
         self.update()
 
     def update(self) -> None:
-        """Show the project as it is now; places that can do with less than writing everything anew say how."""
+        """Show the present project. Pages that need not write everything anew override this."""
         self.root.clear()
         with self.root:
             self.build()
 
     def here(self) -> None:
-        """After waiting for something: go on only if this place is still shown."""
-        if self.root.is_deleted or self.window.place is not self:
-            raise Left
+        """Raise `PageLeft` if this page is no longer shown; called after waiting."""
+        if self.root.is_deleted or self.session.page is not self:
+            raise PageLeft
 
     @contextlib.contextmanager
     def dialog(self, words: str, style: str = "") -> Iterator[ui.dialog]:
-        """A dialog, open once it is written. It stands in the window: it stays when others change the project."""
+        """A dialog that opens once it is written. It belongs to the session: changes by others leave it open."""
         from kanopy.app.widgets.elements import heading
 
-        with self.window.layer, ui.dialog() as dialog, ui.card().style(style):
+        with self.session.layer, ui.dialog() as dialog, ui.card().style(style):
             dialog.props["aria-label"] = words
             heading(words)
             yield dialog
         dialog.open()
 
     def later(self, load: Callable[[], Awaitable[None]]) -> None:
-        """Load something once the page stands; what goes wrong is said in words."""
+        """Load something once the page is written; errors are shown as messages."""
 
         async def loaded() -> None:
-            with self.window.told():
+            with self.session.errors_shown():
                 await load()
 
         ui.timer(0.01, loaded, once=True)
 
     def attempt(self, action: Callable[..., Any]) -> Callable[..., Awaitable[None]]:
-        """An action of the user: what goes wrong is said in words, and nothing has changed."""
+        """An action of the user; errors are shown as messages, and nothing has changed then."""
 
         async def attempted(*arguments: Any) -> None:
-            with self.window.told():
+            with self.session.errors_shown():
                 found = action(*arguments)
                 if isinstance(found, Awaitable):
                     await found

@@ -8,16 +8,28 @@ from nicegui import ui
 
 from kanopy._errors import NoSolution
 from kanopy.app.pages.advice import write_advice
-from kanopy.app.pages.page import Place
+from kanopy.app.pages.page import Page
 from kanopy.app.pages.result_view import ResultView
-from kanopy.app.widgets.elements import Slider, button, card, heading, labelled, named, number, picture, share, tip, title
+from kanopy.app.widgets.elements import (
+    Slider,
+    button,
+    card,
+    heading,
+    labelled,
+    named,
+    number,
+    picture,
+    share,
+    tip,
+    title,
+)
 
 MOST_K = 100
 MOST_SUPPRESSED = 20
 MOST_WEIGHT = 3.0
 
 
-class ReleasePlace(Place):
+class ReleasePage(Page):
     """Sliders on the left, what they do on the right, the release below."""
 
     path, name, icon = "/release", "Release", "tune"
@@ -25,9 +37,9 @@ class ReleasePlace(Place):
     _shown: dict[str, Any] | None = None
 
     def build(self) -> None:
-        """Write the place."""
+        """Write the page."""
         title("Release", "Move the sliders; the classes follow at once. Run makes the release and verifies it.")
-        if not self.desk.project.work.job.quasi:
+        if not self.controller.project.work.job.quasi:
             with card():
                 ui.label("No column is a quasi-identifier yet. Give one this role under Data.")
             return
@@ -42,13 +54,13 @@ class ReleasePlace(Place):
                 with card():
                     self._importance()
         self.result = ResultView(self)
-        self._job = self.desk.project.work.job
+        self._job = self.controller.project.work.job
         self.later(self._look)
 
     # ---- settings -----------------------------------------------------------------------------------------
 
     def _safety(self) -> None:
-        job = self.desk.project.work.job
+        job = self.controller.project.work.job
         heading("How safe")
         self._k = self._slider("k", "k", job.k, 2, MOST_K, 1, lambda value: {"k": int(value)}, lambda v: f"{int(v)}")
         self._limit = self._slider(
@@ -83,7 +95,7 @@ class ReleasePlace(Place):
             # The slider may have moved on meanwhile: it must not be set back to where this step leads.
             self._moving = True
             try:
-                self.desk.set_job(words(event.args), **setting(event.args))
+                self.controller.set_job(words(event.args), **setting(event.args))
             finally:
                 self._moving = False
 
@@ -92,7 +104,7 @@ class ReleasePlace(Place):
 
     def _write_models(self) -> None:
         self._models.clear()
-        job = self.desk.project.work.job
+        job = self.controller.project.work.job
         with self._models:
             for model in job.models:
                 with ui.element("span").classes("chip good"), ui.element("div").classes("row-flex").style("gap:4px"):
@@ -105,12 +117,12 @@ class ReleasePlace(Place):
             button("Add a model", self.attempt(lambda *_: self._ask_model()), icon="add")
 
     def _set_models(self, words: str, models: Any) -> None:
-        self.desk.set_job(words, models=models)
+        self.controller.set_job(words, models=models)
 
     async def _ask_model(self) -> None:
-        known = await self.desk.kept("releases.catalogue", None)
+        known = await self.controller.cached("releases.catalogue", None)
         self.here()
-        column = next(iter(self.desk.project.work.job.sensitive), "column")
+        column = next(iter(self.controller.project.work.job.sensitive), "column")
         with self.dialog("Add a privacy model", "min-width:560px") as dialog:
             about = {each["name"]: each for each in known["models"]}
             chosen = ui.select({name: f"{name}: {each['summary']}" for name, each in about.items()}, label="Model")
@@ -124,8 +136,8 @@ class ReleasePlace(Place):
                 text.set_value(":".join([parts[0], column, *parts[2:]] if len(parts) > 2 else parts))
 
             def add() -> None:
-                models = [*self.desk.project.work.job.models, text.value]
-                self.desk.set_job(f"model {text.value}", models=models)
+                models = [*self.controller.project.work.job.models, text.value]
+                self.controller.set_job(f"model {text.value}", models=models)
                 dialog.close()
 
             chosen.on_value_change(propose)
@@ -135,7 +147,7 @@ class ReleasePlace(Place):
         heading("How it is found")
         self._algorithm = ui.element("div")
         self.later(self._write_algorithm)
-        job = self.desk.project.work.job
+        job = self.controller.project.work.job
         with ui.element("div").classes("row-flex"):
             for words, field, options in (
                 ("Missing values", "missing", ["as-value", "suppress", "error"]),
@@ -145,7 +157,7 @@ class ReleasePlace(Place):
                     "outlined dense options-dense"
                 )
                 chosen.style("min-width:140px;flex:1")
-                chosen.on_value_change(self.attempt(lambda event, field=field, words=words: self.desk.set_job(
+                chosen.on_value_change(self.attempt(lambda event, field=field, words=words: self.controller.set_job(
                     f"{words.lower()}: {event.value}", **{field: event.value})))  # fmt: skip
         with ui.element("div").classes("row-flex"):
             for words, field, on, off in (
@@ -154,17 +166,17 @@ class ReleasePlace(Place):
             ):
                 box = ui.checkbox(words, value=getattr(job, field) is on).props("dense")
                 said = {True: (f"{words.lower()}: yes", {field: on}), False: (f"{words.lower()}: no", {field: off})}
-                box.on_value_change(self.attempt(lambda event, said=said: self.desk.set_job(
+                box.on_value_change(self.attempt(lambda event, said=said: self.controller.set_job(
                     said[bool(event.value)][0], **said[bool(event.value)][1])))  # fmt: skip
         with ui.element("div").classes("row-flex"):
             self._run_button = button("Run", self.attempt(lambda *_: self.run()), kind="main large", icon="play_arrow")
             ui.label("The release is verified by code of its own before it is written.").classes("muted small")
 
     async def _write_algorithm(self) -> None:
-        known = await self.desk.kept("releases.catalogue", None)
+        known = await self.controller.cached("releases.catalogue", None)
         self.here()
         about = {each["name"]: each for each in known["algorithms"]}
-        job = self.desk.project.work.job
+        job = self.controller.project.work.job
         self._algorithm.clear()
         with self._algorithm:
             chosen = ui.select(list(about), label="Algorithm", value=job.algorithm, with_input=True)
@@ -176,10 +188,10 @@ class ReleasePlace(Place):
 
     def _set_algorithm(self, name: str | None) -> None:
         if name:
-            self.desk.set_job(f"algorithm {name}", algorithm=name, parameters={}, local=False)
+            self.controller.set_job(f"algorithm {name}", algorithm=name, parameters={}, local=False)
 
     def _importance(self) -> None:
-        job = self.desk.project.work.job
+        job = self.controller.project.work.job
         with ui.element("div").classes("row-flex"):
             heading("Importance of columns")
             ui.label("what counts more keeps more detail").classes("muted small")
@@ -195,7 +207,7 @@ class ReleasePlace(Place):
                 )  # fmt: skip
 
     def _weights(self, name: str, value: float) -> dict[str, float]:
-        weights = {**self.desk.project.work.job.weights, name: float(value)}
+        weights = {**self.controller.project.work.job.weights, name: float(value)}
         return {each: weight for each, weight in weights.items() if weight != 1.0}
 
     # ---- what it would do ---------------------------------------------------------------------------------
@@ -208,16 +220,16 @@ class ReleasePlace(Place):
         self._following = True
         try:
             while self._trial is not None:
-                job, self._trial = self.desk.project.work.job.replaced(**self._trial), None
-                if job != self.desk.project.work.job:
-                    found = await self.desk.preview(job)
+                job, self._trial = self.controller.project.work.job.replaced(**self._trial), None
+                if job != self.controller.project.work.job:
+                    found = await self.controller.preview(job)
                     self.here()
                     self._show(found)
         finally:
             self._following = False
 
     async def _look(self) -> None:
-        found = await self.desk.preview()
+        found = await self.controller.preview()
         self.here()
         self._show(found)
 
@@ -257,7 +269,7 @@ class ReleasePlace(Place):
         """Make the release."""
         self._run_button.disable()
         try:
-            await self.desk.run()
+            await self.controller.run()
         except NoSolution as nothing:
             self.here()
             self.result.infeasible(nothing.reason, [each.to_dict() for each in nothing.advice])
@@ -267,11 +279,11 @@ class ReleasePlace(Place):
 
     def state(self) -> Any:
         """The job, and whether its release was made."""
-        return self.desk.project.job_mark, self.desk.summary is not None
+        return self.controller.project.job_mark, self.controller.summary is not None
 
     def update(self) -> None:
         """Only what follows from the settings is written anew, unless they were changed elsewhere."""
-        before, now = getattr(self, "_job", None), self.desk.project.work.job
+        before, now = getattr(self, "_job", None), self.controller.project.work.job
         if before is None or before.quasi != now.quasi:
             super().update()
             return

@@ -11,7 +11,7 @@ from kanopy.app.widgets.elements import Pager, card, picture, share, tiles
 from kanopy.app.widgets.grid import Cell, Grid
 
 if TYPE_CHECKING:
-    from kanopy.app.pages.page import Place
+    from kanopy.app.pages.page import Page
 
 PAGE_ROWS = 15
 MOST_COLUMNS = 10
@@ -20,15 +20,15 @@ MOST_COLUMNS = 10
 class ResultView:
     """What is known of the release of the present job."""
 
-    def __init__(self, place: Place) -> None:
-        self.place, self.desk = place, place.desk
+    def __init__(self, page: Page) -> None:
+        self.page, self.controller = page, page.controller
         self.box = ui.element("div").style("display:flex;flex-direction:column;gap:18px;min-width:0")
         self.write()
 
     def write(self) -> None:
         """Write it anew."""
         self.box.clear()
-        found = self.desk.summary
+        found = self.controller.summary
         with self.box:
             if found is None:
                 with ui.element("div").classes("verdict wait"):
@@ -43,7 +43,7 @@ class ResultView:
                 with card():
                     if found["wiped"]:
                         ui.label(f"Nothing is left of {', '.join(found['wiped'])}.").classes("chip bad")
-                    write_advice(self.place, found["advice"])
+                    write_advice(self.page, found["advice"])
             with card():
                 with ui.tabs().props("no-caps align=left dense") as tabs:
                     for name in ("Rows", "Classes", "Mapping", "Pictures", "Notes"):
@@ -72,7 +72,7 @@ class ResultView:
                 ui.icon("block")
                 ui.label(reason)
             with card():
-                write_advice(self.place, advice)
+                write_advice(self.page, advice)
 
     def _numbers(self, found: dict[str, Any]) -> None:
         judged = f"judged {found['judged']:,} of {found['candidates']:,}" if found["candidates"] else "judged –"
@@ -95,20 +95,20 @@ class ResultView:
         with ui.element("div").classes("row-flex"):
             ui.label("The same rows, original and published; what changed is marked.").classes("muted")
             ui.element("div").classes("grow")
-            attempt = self.place.attempt
+            attempt = self.page.attempt
             self._across = Pager("columns", MOST_COLUMNS, attempt(lambda at: self._page(self._down.first, at)))
             self._down = Pager("rows", PAGE_ROWS, attempt(lambda first: self._page(first, self._across.first)))
         self._beside = Grid(label="Rows, original and published", aligned={0: "right"}, tall=True)
-        self.place.later(lambda: self._page(0, 0))
+        self.page.later(lambda: self._page(0, 0))
 
     async def _page(self, first: int, at: int) -> None:
-        job = self.desk.project.work.job
+        job = self.controller.project.work.job
         columns = [*job.quasi, *job.sensitive, *job.insensitive]
-        found = await self.desk.short(
-            "releases.beside", source=self.desk.project.source, folder=str(self.desk.result_folder),
+        found = await self.controller.run_short(
+            "releases.row_pairs", source=self.controller.project.source, folder=str(self.controller.result_folder),
             first=first, number=PAGE_ROWS, columns=columns[at : at + MOST_COLUMNS],
         )  # fmt: skip
-        self.place.here()
+        self.page.here()
         self._across.at(at, len(columns))
         self._down.at(first, found["total"])
         self._beside.head(["row", *found["columns"]])
@@ -129,18 +129,20 @@ class ResultView:
 
     def _mapping(self, found: dict[str, Any]) -> None:
         ui.label("What became of each value, and in how many rows. Keep it inside.").classes("muted")
-        columns = list(found["column_losses"]) or list(self.desk.project.work.job.quasi)
+        columns = list(found["column_losses"]) or list(self.controller.project.work.job.quasi)
         chosen = ui.select(columns, label="Column", value=columns[0]).props("outlined dense options-dense")
         chosen.style("min-width:220px")
         grid = Grid(["original", "published", "rows"], label="Mapping of a column", aligned={2: "right"})
 
         async def load() -> None:
             grid.fill(
-                await self.desk.short("releases.mapping", folder=str(self.desk.result_folder), column=chosen.value)
+                await self.controller.run_short(
+                    "releases.mapping", folder=str(self.controller.result_folder), column=chosen.value
+                )
             )
 
-        chosen.on_value_change(self.place.attempt(lambda *_: load()))
-        self.place.later(load)
+        chosen.on_value_change(self.page.attempt(lambda *_: load()))
+        self.page.later(load)
 
 
 def _change(before: str | None, after: str | None, *, gone: bool) -> Cell:

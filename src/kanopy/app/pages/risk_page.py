@@ -6,24 +6,24 @@ from typing import Any
 
 from nicegui import ui
 
-from kanopy.app.task_cache import AT_ROLES, UNASKED_ROWS
-from kanopy.app.pages.page import Place
+from kanopy.app.pages.page import Page
+from kanopy.app.task_cache import AT_ROLES, MAX_PREFETCHED_ROWS
 from kanopy.app.widgets.elements import button, card, heading, named, number, picture, share, tiles, tip, title, words
 from kanopy.app.widgets.grid import Grid
 
 
-class RiskPlace(Place):
+class RiskPage(Page):
     """The original and the release, judged side by side."""
 
     path, name, icon = "/risk", "Risk and utility", "shield"
 
     def build(self) -> None:
-        """Write the place."""
+        """Write the page."""
         title(
             "Risk and utility",
             "How easily somebody is found, before and after, and what the release is still good for.",
         )
-        if not self.desk.project.work.job.quasi:
+        if not self.controller.project.work.job.quasi:
             with card():
                 ui.label("No column is a quasi-identifier yet. Give one this role under Data.")
             return
@@ -41,7 +41,7 @@ class RiskPlace(Place):
         self.later(self._look)
 
     def _write_numbers(self, before: dict[str, Any] | None) -> None:
-        after = self.desk.summary
+        after = self.controller.summary
         self._numbers.clear()
         with self._numbers:
             risk = 1 / after["smallest_class"] if after and after["smallest_class"] else None
@@ -56,20 +56,23 @@ class RiskPlace(Place):
             )  # fmt: skip
 
     async def _look(self) -> None:
-        if await self.desk.rows() > UNASKED_ROWS and self.desk.known("exploration.risky_rows", AT_ROLES) is None:
+        if (
+            await self.controller.rows() > MAX_PREFETCHED_ROWS
+            and self.controller.if_cached("exploration.risky_rows", AT_ROLES) is None
+        ):
             self.here()
             self._risky.clear()
             with self._risky:
                 ui.label("The table is large: looking at every combination takes a while.").classes("muted")
                 button("Look for them", self.attempt(lambda *_: self._search()), icon="person_search")
             return
-        found = await self.desk.kept("exploration.risky_rows", AT_ROLES, heavy=True)
+        found = await self.controller.cached("exploration.risky_rows", AT_ROLES, heavy=True)
         self.here()
         self._write_numbers(found)
         self._write_risky(found)
 
     async def _search(self) -> None:
-        await self.desk.longer_kept("Looking for rows that stand out", "exploration.risky_rows", AT_ROLES)
+        await self.controller.run_long_cached("Looking for rows that stand out", "exploration.risky_rows", AT_ROLES)
         self.here()
         await self._look()
 
@@ -94,8 +97,8 @@ class RiskPlace(Place):
 
     def _write_report(self) -> None:
         self._report.clear()
-        found = self.desk.summary
-        file = self.desk.result_folder / "report.html"
+        found = self.controller.summary
+        file = self.controller.result_folder / "report.html"
         with self._report:
             with ui.element("div").classes("row-flex"):
                 heading("The release: risk, pictures and usefulness")
@@ -115,12 +118,12 @@ class RiskPlace(Place):
                         picture(drawn, "Class sizes" if name == "sizes" else "Detail lost per column")
                 return
             frame = ui.element("iframe").classes("frame-of-report")
-            frame.props["src"] = f"/files/{self.desk.project.job_mark}/report.html"
+            frame.props["src"] = f"/files/{self.controller.project.job_mark}/report.html"
             frame.props["title"] = "The report of the release"
             frame.props["sandbox"] = ""
 
     async def _write(self) -> None:
-        await self.desk.report()
+        await self.controller.report()
         self.here()
         self._write_report()
 

@@ -1,1 +1,1 @@
-"""What the worker processes do: each function calls the library and answers with plain data."""
+"""The tasks of worker processes: each function calls the library and returns plain data."""

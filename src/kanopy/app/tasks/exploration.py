@@ -9,7 +9,7 @@ from typing import Any
 from kanopy._errors import JobError
 from kanopy._files import write_whole
 from kanopy._progress import Callback, Progress
-from kanopy.app.tasks.worker_state import Bench, job_of
+from kanopy.app.tasks.worker_state import WorkerState, job_of
 
 MOST_POINTS = 2_500
 """Points that a picture shows; of more, those that no other beats and an even part of the rest."""
@@ -18,28 +18,28 @@ MOST_RISKY = 100
 LARGEST_SET = 3
 
 
-def explored(
-    bench: Bench, tell: Callback, *, source: str, job: str, home: str, file: str, ks: list[int], limits: list[float],
-    algorithms: list[str],
+def explore_combinations(
+    state: WorkerState, notify: Callback, *, source: str, job: str, project_folder: str, file: str, ks: list[int],
+    limits: list[float], algorithms: list[str],
 ) -> dict[str, Any]:  # fmt: skip
-    """Search every combination of k, limit and algorithm; finished points are kept, so that one can go on later."""
+    """Search every combination of k, limit and algorithm; finished points are stored to continue later."""
     from kanopy.release.sweeps.explore import explore
 
-    wanted = job_of(job, home)
-    state = Path(file).with_suffix(".state")
-    found = explore(
-        bench.frame(source, wanted), wanted, ks=ks, limits=limits, algorithms=algorithms, progress=tell, state=state
-    ).to_dict()
-    write_whole(file, json.dumps(found), private=True)
-    return found
+    wanted = job_of(job, project_folder)
+    points = explore(
+        state.frame(source, wanted), wanted, ks=ks, limits=limits, algorithms=algorithms, progress=notify,
+        state=Path(file).with_suffix(".state"),
+    ).to_dict()  # fmt: skip
+    write_whole(file, json.dumps(points), private=True)
+    return points
 
 
-def candidates(bench: Bench, tell: Callback, *, source: str, job: str, home: str) -> dict[str, Any]:
-    """Every choice of levels with its loss and the rows it suppresses, none left out of the judgement."""
+def candidates(state: WorkerState, notify: Callback, *, source: str, job: str, project_folder: str) -> dict[str, Any]:
+    """Every choice of levels with its loss and the rows that it suppresses; all of them are judged."""
     from kanopy.release.sweeps.candidates import all_candidates, free_job
 
-    own = job_of(job, home)
-    found = all_candidates(bench.prepared(source, free_job(own), tell), own, Progress(tell))
+    own = job_of(job, project_folder)
+    found = all_candidates(state.prepared(source, free_job(own), notify), own, Progress(notify))
     return {
         "all": len(found.losses),
         "limit": own.suppress,
@@ -54,15 +54,15 @@ def candidates(bench: Bench, tell: Callback, *, source: str, job: str, home: str
     }  # fmt: skip
 
 
-def risky_rows(bench: Bench, tell: Callback, *, source: str, job: str, home: str) -> dict[str, Any]:
-    """The rows of the original that stand out most, and the smallest combinations that make each of them rare."""
+def risky_rows(state: WorkerState, notify: Callback, *, source: str, job: str, project_folder: str) -> dict[str, Any]:
+    """The rows of the original with the highest scores, and the smallest combinations that make each of them rare."""
     from kanopy._job.reading import as_said
     from kanopy._table.frames import to_polars
     from kanopy.study.risk import assess_risk
 
-    wanted = job_of(job, home)
-    Progress(tell)("looking for special uniques")
-    frame = as_said(*to_polars(bench.frame(source, wanted)), wanted)[0]
+    wanted = job_of(job, project_folder)
+    Progress(notify)("looking for special uniques")
+    frame = as_said(*to_polars(state.frame(source, wanted)), wanted)[0]
     sets = min(LARGEST_SET, max(len(wanted.quasi) - 1, 1))
     if len(wanted.quasi) < 2:
         raise JobError("Combinations need at least two quasi-identifiers.")

@@ -11,23 +11,23 @@ from kanopy._job.job import Job
 from kanopy._job.reading import read_records
 from kanopy._progress import Callback, Progress
 from kanopy._table import datasets
-from kanopy.app.tasks.worker_state import Bench, job_of
+from kanopy.app.tasks.worker_state import WorkerState, job_of
 from kanopy.hierarchy.files.json_format import hierarchy_json
 
 if TYPE_CHECKING:
     import polars as pl
 
 
-def open_table(bench: Bench, tell: Callback, *, source: str, example: bool = False) -> dict[str, Any]:
+def open_table(state: WorkerState, notify: Callback, *, source: str, example: bool = False) -> dict[str, Any]:
     """Read a table, guess a job for it, and build its hierarchies: everything a project begins with.
 
-    >>> found = open_table(Bench(), lambda step: True, source=str(datasets.path("adult.parquet")), example=True)
+    >>> found = open_table(WorkerState(), lambda step: True, source=str(datasets.path("adult.parquet")), example=True)
     >>> found["rows"], found["columns"][0]["role"], sorted(found["hierarchies"])[:2]
     (48842, 'quasi-identifier', ['age', 'education'])
     """
-    progress = Progress(tell)
+    progress = Progress(notify)
     progress("reading the table")
-    read = bench.source(source)
+    read = state.source(source)
     progress("guessing what its columns are")
     guessed = guess_job(read.frame, source)
     job = guessed.job
@@ -42,20 +42,20 @@ def open_table(bench: Bench, tell: Callback, *, source: str, example: bool = Fal
         "columns": guessed.columns,
         "decide": guessed.decide,
         "hierarchies": _built(read.frame, job) if job.quasi else {},
-        "profiles": profiles(bench, tell, source=source, job=guessed.job.to_toml(), home="."),
+        "profiles": profiles(state, notify, source=source, job=guessed.job.to_toml(), project_folder="."),
     }
 
 
 def build_columns(
-    bench: Bench, tell: Callback, *, source: str, job: str, home: str, columns: Sequence[str]
+    state: WorkerState, notify: Callback, *, source: str, job: str, project_folder: str, columns: Sequence[str]
 ) -> dict[str, str]:
     """Hierarchies of columns as their job asks for them, or the best that fits, as texts of JSON files."""
-    Progress(tell)("building hierarchies")
-    asked = job_of(job, home)
+    Progress(notify)("building hierarchies")
+    asked = job_of(job, project_folder)
     own = {name: given for name, given in asked.hierarchies.items() if name in columns}
     # Only these are built: the others have theirs.
     few = asked.replaced(quasi=list(columns), hierarchies=own, weights={}, min_levels={}, max_levels={})
-    return _built(bench.frame(source, asked), few)
+    return _built(state.frame(source, asked), few)
 
 
 def _built(frame: pl.DataFrame, job: Job) -> dict[str, str]:
@@ -63,20 +63,22 @@ def _built(frame: pl.DataFrame, job: Job) -> dict[str, str]:
     return {name: hierarchy_json(tree) + "\n" for name, tree in built.items()}
 
 
-def profiles(bench: Bench, tell: Callback, *, source: str, job: str, home: str) -> list[dict[str, Any]]:
+def profiles(
+    state: WorkerState, notify: Callback, *, source: str, job: str, project_folder: str
+) -> list[dict[str, Any]]:
     """Per column its type, its values, a small histogram, and how many rows it singles out alone."""
     from kanopy.study.columns import look_at_columns
 
-    wanted = job_of(job, home)
-    found = look_at_columns(bench.frame(source, wanted), wanted, Progress(tell))
+    wanted = job_of(job, project_folder)
+    found = look_at_columns(state.frame(source, wanted), wanted, Progress(notify))
     return [each.to_dict() for each in found]
 
 
 def rows(
-    bench: Bench, tell: Callback, *, source: str, first: int, number: int, columns: Sequence[str]
+    state: WorkerState, notify: Callback, *, source: str, first: int, number: int, columns: Sequence[str]
 ) -> dict[str, Any]:
     """Some rows as text, for a table that is paged."""
-    frame = bench.frame(source)
+    frame = state.frame(source)
     return {"rows": texts(frame, first, number, columns), "total": frame.height}
 
 
@@ -88,8 +90,8 @@ def texts(frame: pl.DataFrame, first: int, number: int, columns: Sequence[str]) 
     [[None], ['3']]
     """
     part = frame[list(columns)].slice(first, number)
-    return [[None if cell is None else str(cell)[:LONGEST_CELL] for cell in row] for row in part.iter_rows()]
+    return [[None if cell is None else str(cell)[:MAX_CELL_LENGTH] for cell in row] for row in part.iter_rows()]
 
 
-LONGEST_CELL = 300
+MAX_CELL_LENGTH = 300
 """Characters of a cell that are shown."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from kanopy._errors import KanopyError, OntologyError
 from kanopy._progress import Callback, Progress
-from kanopy.app.tasks.worker_state import Bench, job_of
+from kanopy.app.tasks.worker_state import WorkerState, job_of
 from kanopy.hierarchy.files.json_format import hierarchy_json, parse_json
 from kanopy.hierarchy.suggest import choose_hierarchy, loss_at, node_facts, readable, suggest_hierarchies
 from kanopy.report.report import node_levels
@@ -29,13 +29,20 @@ MOST_WORDS = 2_000
 
 
 def suggestions(
-    bench: Bench, tell: Callback, *, source: str, job: str, home: str, column: str, everything: bool = False
+    state: WorkerState,
+    notify: Callback,
+    *,
+    source: str,
+    job: str,
+    project_folder: str,
+    column: str,
+    everything: bool = False,
 ) -> dict[str, Any]:
     """The hierarchies that fit a column, best first, with what each loses and whether it reads well."""
-    wanted = job_of(job, home)
-    values = bench.column(source, column, wanted)
+    wanted = job_of(job, project_folder)
+    values = state.column(source, column, wanted)
     k = min(max(wanted.k, 2), max(values.rows, 1))
-    Progress(tell)("trying methods")
+    Progress(notify)("trying methods")
     if values.size > MOST_TRIED and not everything:
         ranked, rest = [choose_hierarchy(values, k=k)], True
     else:
@@ -74,15 +81,15 @@ def _sample(hierarchy: Hierarchy) -> str:
 
 
 def tree(
-    bench: Bench, tell: Callback, *, source: str, job: str, home: str, column: str, hierarchy: str
+    state: WorkerState, notify: Callback, *, source: str, job: str, project_folder: str, column: str, hierarchy: str
 ) -> dict[str, Any]:
     """A hierarchy ready to be drawn: per node its rows, or people, and its loss; and its scores at the job's k."""
     from kanopy._table.roles import called
     from kanopy.study.columns import people_under
 
-    wanted = job_of(job, home)
+    wanted = job_of(job, project_folder)
     tree = parse_json(hierarchy, column, name=column)
-    values = bench.column(source, column, wanted)
+    values = state.column(source, column, wanted)
     known: dict[str, Any] = {"scores": None, "problem": ""}
     rows: Any = None
     losses = None
@@ -92,7 +99,7 @@ def tree(
         known["scores"] = {"loss": loss, "groups": groups, "levels": tree.height + 1, "values": tree.size, "k": k}
         rows, losses = node_facts(tree, values)
         if wanted.unit and tree.nested:
-            people = people_under(bench.frame(source, wanted), column, tree, wanted)
+            people = people_under(state.frame(source, wanted), column, tree, wanted)
             levels = node_levels(tree)
             rows = [people.get((int(levels[node]), tree.label(node)), 0) for node in range(tree.node_count)]
     except KanopyError as error:
@@ -129,14 +136,21 @@ def _nodes(tree: Hierarchy, rows: Any, losses: Any) -> dict[str, Any]:
 
 
 def meaning(
-    bench: Bench, tell: Callback, *, source: str, job: str, home: str, column: str, chosen: Mapping[str, str]
+    state: WorkerState,
+    notify: Callback,
+    *,
+    source: str,
+    job: str,
+    project_folder: str,
+    column: str,
+    chosen: Mapping[str, str],
 ) -> dict[str, Any]:
     """Hierarchies by what the words of a column mean, how much meaning each loses, and which words are unsure."""
     from kanopy.hierarchy.builders.registry import make_builder
     from kanopy.ontology.load import load_ontology
 
-    wanted, progress = job_of(job, home), Progress(tell)
-    values = bench.column(source, column, wanted)
+    wanted, progress = job_of(job, project_folder), Progress(notify)
+    values = state.column(source, column, wanted)
     synonyms = dict(chosen) or None
     progress("looking words up")
     load_ontology("wordnet")
@@ -188,7 +202,14 @@ def _about(senses: Senses, name: str) -> str:
 
 
 def meanings(
-    bench: Bench, tell: Callback, *, source: str, job: str, home: str, column: str, hierarchies: list[str]
+    state: WorkerState,
+    notify: Callback,
+    *,
+    source: str,
+    job: str,
+    project_folder: str,
+    column: str,
+    hierarchies: list[str],
 ) -> list[float | None]:
     """How much meaning each of some hierarchies of words loses; `None` where too few of its words are known."""
     from kanopy.hierarchy.quality.semantic_quality import evaluate_hierarchy
@@ -204,7 +225,7 @@ def meanings(
     return found
 
 
-def compared(bench: Bench, tell: Callback, *, one: str, other: str, column: str) -> dict[str, Any]:
+def compared(state: WorkerState, notify: Callback, *, one: str, other: str, column: str) -> dict[str, Any]:
     """Two hierarchies side by side: how many groups of values they share."""
     from kanopy.hierarchy.compare import compare_hierarchies
 

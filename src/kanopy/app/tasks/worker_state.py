@@ -17,23 +17,23 @@ if TYPE_CHECKING:
     from kanopy.release.result import Result
     from kanopy.release.sweeps.preview import Looks
 
-LIVE = ("k", "suppress", "weights", "algorithm", "parameters", "local", "metric", "min_levels", "max_levels")
+SEARCH_SETTINGS = ("k", "suppress", "weights", "algorithm", "parameters", "local", "metric", "min_levels", "max_levels")
 """Settings that a table need not be prepared anew for."""
 
-MOST_KEPT = 2
-"""Prepared tables that are kept: what is undone is there at once."""
-Kept = TypeVar("Kept")
+MAX_CACHED = 2
+"""Prepared tables that are kept: undoing a step needs no new preparation."""
+Cached = TypeVar("Cached")
 
 
-class Bench:
-    """A table, read once, and what was made of it last."""
+class WorkerState:
+    """A table, read once, and the results that were derived from it last."""
 
     def __init__(self) -> None:
         self._named: tuple[Any, ...] | None = None
         self._layouts: dict[str, Any] = {}
         self._source: Source | None = None
         self._prepared: dict[Any, Prepared] = {}
-        self._looks: dict[Any, tuple[Looks, Job]] = {}
+        self._previews: dict[Any, tuple[Looks, Job]] = {}
         self.last: tuple[str, Result] | None = None
         """The release made last, and its folder."""
 
@@ -50,7 +50,7 @@ class Bench:
         self._layouts[name] = layout
         key = (name, path.stat().st_mtime if path is not None and path.exists() else 0.0, layout)
         if self._source is None or key != self._named:
-            self._source, self._named, self._prepared, self._looks = read_source(name, layout=layout), key, {}, {}
+            self._source, self._named, self._prepared, self._previews = read_source(name, layout=layout), key, {}, {}
         return self._source
 
     def frame(self, name: str, job: Job | None = None) -> pl.DataFrame:
@@ -63,48 +63,48 @@ class Bench:
 
         return column_under(self.frame(name, job), column, job)
 
-    def prepared(self, name: str, job: Job, tell: Callback | None = None) -> Prepared:
+    def prepared(self, name: str, job: Job, notify: Callback | None = None) -> Prepared:
         """The table prepared for searches; kept for jobs that differ in what a search may change."""
         from kanopy.release.prepare import prepare
 
         frame = self.frame(name, job)
-        key = (self._named, _fixed(job))
+        key = (self._named, _job_key(job))
         if key not in self._prepared:
-            self._prepared[key] = prepare(frame, job, source=name, progress=Progress(tell))
+            self._prepared[key] = prepare(frame, job, source=name, progress=Progress(notify))
         return self._newest(self._prepared, key)
 
-    def looks(self, name: str, job: Job, tell: Callback | None = None) -> Looks:
-        """Looks at what jobs would do to the table, kept likewise; a large one is not prepared anew for every edit."""
+    def previews(self, name: str, job: Job, notify: Callback | None = None) -> Looks:
+        """Previews of jobs on the table, cached likewise; a large table is not prepared anew for every edit."""
         from kanopy.release.sweeps.preview import Looks, quick_job
 
         quick = quick_job(job)
         self.frame(name, job)
-        key = (self._named, _fixed(quick))
-        if key not in self._looks:
-            again = None
-            if self._looks:
-                before, own = next(reversed(self._looks.values()))
-                again = before.with_hierarchies(self.frame(name, job), own, job)
-            self._looks[key] = again or Looks(self.prepared(name, quick, tell)), job
-        return self._newest(self._looks, key)[0]
+        key = (self._named, _job_key(quick))
+        if key not in self._previews:
+            reused = None
+            if self._previews:
+                earlier, earlier_job = next(reversed(self._previews.values()))
+                reused = earlier.with_hierarchies(self.frame(name, job), earlier_job, job)
+            self._previews[key] = reused or Looks(self.prepared(name, quick, notify)), job
+        return self._newest(self._previews, key)[0]
 
-    def _newest(self, kept: dict[Any, Kept], key: Any) -> Kept:
+    def _newest(self, cached: dict[Any, Cached], key: Any) -> Cached:
         """One of what is kept; what was not asked for longest goes."""
-        kept[key] = kept.pop(key)
-        while len(kept) > MOST_KEPT:
-            del kept[next(iter(kept))]
-        return kept[key]
+        cached[key] = cached.pop(key)
+        while len(cached) > MAX_CACHED:
+            del cached[next(iter(cached))]
+        return cached[key]
 
 
-def job_of(text: str, home: str) -> Job:
+def job_of(text: str, project_folder: str) -> Job:
     """The job of a project's folder, as the command line reads it from there."""
-    return Job.from_toml(text, folder=Path(home))
+    return Job.from_toml(text, folder=Path(project_folder))
 
 
-def _fixed(job: Job) -> str:
-    """What of a job a prepared table depends on."""
-    plain = job.replaced(k=None, algorithm=None, **{name: _default(name) for name in LIVE[1:] if name != "algorithm"})
-    return plain.to_toml()
+def _job_key(job: Job) -> str:
+    """The part of a job that a prepared table depends on, as text."""
+    defaults = {name: _default(name) for name in SEARCH_SETTINGS if name not in ("k", "algorithm")}
+    return job.replaced(k=None, algorithm=None, **defaults).to_toml()
 
 
 def _default(name: str) -> Any:

@@ -13,8 +13,8 @@ import pytest
 
 import kanopy
 from kanopy._progress import Step
+from kanopy.app.controller import Controller
 from kanopy.app.task_cache import Underway
-from kanopy.app.controller import Desk
 from kanopy.app.worker import Task
 from kanopy.hierarchy import edit
 from kanopy.search.work import so_far
@@ -45,13 +45,13 @@ def project(people: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("app") / "project"
 
     async def make() -> None:
-        desk = here(folder)
-        await desk.open(str(people))
-        await desk.set_roles(["town", "seen"], "undecided")
-        await desk.set_roles(["age", "pet"], "quasi-identifier")
-        await desk.set_roles(["ill"], "sensitive")
-        desk.set_job("optimal", algorithm="optimal", parameters={}, local=False, suppress=0.0)
-        desk.close()
+        controller = here(folder)
+        await controller.open(str(people))
+        await controller.set_roles(["town", "seen"], "undecided")
+        await controller.set_roles(["age", "pet"], "quasi-identifier")
+        await controller.set_roles(["ill"], "sensitive")
+        controller.set_job("optimal", algorithm="optimal", parameters={}, local=False, suppress=0.0)
+        controller.close()
 
     elsewhere(make)
     return folder
@@ -61,55 +61,55 @@ def project(people: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def app(project: Path, tmp_path: Path) -> Callable[..., None]:
     """Lets a story happen in a copy of the project."""
 
-    def told(story: Callable[[Hand, Desk], Any]) -> None:
+    def simulate_story(story: Callable[[Hand, Controller], Any]) -> None:
         shutil.copytree(project, tmp_path / "project")
         simulate(tmp_path / "project", story)
 
-    return told
+    return simulate_story
 
 
-def level(desk: Desk, column: str, at: int) -> set[str]:
+def level(controller: Controller, column: str, at: int) -> set[str]:
     """The labels of a level of the present hierarchy."""
-    tree = desk.project.hierarchy(column)
+    tree = controller.project.hierarchy(column)
     assert tree is not None
     return set(tree.labels_at(at))
 
 
-def give_decades(desk: Desk) -> None:
+def give_decades(controller: Controller) -> None:
     """A tree of ages in which no label stands twice."""
-    own = desk.project.hierarchy("age")
+    own = controller.project.hierarchy("age")
     assert own is not None
     label = {2: "≤ 29", 3: "30–39", 4: "40–49"}
     rows = [(age, label.get(int(age) // 10, "≥ 50"), "≤ 39" if int(age) < 40 else "≥ 40", "*") for age in own.values]
-    desk.set_hierarchy("age", kanopy.Hierarchy.from_rows(rows, name="age"), "decades")
+    controller.set_hierarchy("age", kanopy.Hierarchy.from_rows(rows, name="age"), "decades")
 
 
-def node(desk: Desk, column: str, label: str) -> int:
+def node(controller: Controller, column: str, label: str) -> int:
     """The number of a node."""
-    tree = desk.project.hierarchy(column)
+    tree = controller.project.hierarchy(column)
     assert tree is not None
     return next(each for each in range(tree.node_count - 1, -1, -1) if tree.label(each) == label)
 
 
 def choose(hand: Hand, *labels: str) -> None:
     """Choose nodes of the tree that is shown."""
-    ids = [node(hand.desk, hand.place.column, label) for label in labels]
-    hand.trigger(hand.place._tree, "choose", {"ids": ids})
+    ids = [node(hand.controller, hand.page.column, label) for label in labels]
+    hand.trigger(hand.page._tree, "choose", {"ids": ids})
 
 
 async def changed(hand: Hand, true: Callable[[], bool]) -> None:
     """Wait for a change of the hierarchy, and until it is drawn: then nothing is chosen any more."""
     await hand.until(true)
-    await hand.until(lambda: hand.place.edits._drawn == hand.place.version)
+    await hand.until(lambda: hand.page.edits._drawn == hand.page.version)
     await hand.see("Choose a node of the tree")
 
 
 def test_a_hierarchy_is_changed_in_every_way_and_back_again(app: Callable[..., None]) -> None:
-    async def story(hand: Hand, desk: Desk) -> None:
-        give_decades(desk)
+    async def story(hand: Hand, controller: Controller) -> None:
+        give_decades(controller)
         await hand.go("/hierarchies", "A quick look with")
-        assert hand.place.column == "age" and level(desk, "age", 1) == {"≤ 29", "30–39", "40–49", "≥ 50"}
-        before = desk.project.work
+        assert hand.page.column == "age" and level(controller, "age", 1) == {"≤ 29", "30–39", "40–49", "≥ 50"}
+        before = controller.project.work
 
         choose(hand, "30–39", "40–49")
         hand.press("Merge")
@@ -117,74 +117,74 @@ def test_a_hierarchy_is_changed_in_every_way_and_back_again(app: Callable[..., N
         choose(hand, "≤ 29", "30–39")
         hand.fill("Name of the group", "20–39")
         hand.press("Merge")
-        await changed(hand, lambda: level(desk, "age", 1) == {"20–39", "40–49", "≥ 50"})
+        await changed(hand, lambda: level(controller, "age", 1) == {"20–39", "40–49", "≥ 50"})
         choose(hand, "20–39")
         hand.press("Split …")
         await hand.see("Split 20–39")
         hand.fill("First group", "twenties")
         hand.fill("Second group", "thirties")
         hand.press("Split")
-        await changed(hand, lambda: level(desk, "age", 1) == {"twenties", "thirties", "40–49", "≥ 50"})
+        await changed(hand, lambda: level(controller, "age", 1) == {"twenties", "thirties", "40–49", "≥ 50"})
         choose(hand, "thirties")
         hand.fill("Label", "30s")
         hand.press("Rename")
-        await changed(hand, lambda: "30s" in level(desk, "age", 1))
+        await changed(hand, lambda: "30s" in level(controller, "age", 1))
         choose(hand, "30s", "twenties")
         hand.fill("Name of the group", "young")
         hand.press("New level above")
-        await changed(hand, lambda: "young" in level(desk, "age", 2))
+        await changed(hand, lambda: "young" in level(controller, "age", 2))
         # What it does to the release is shown while one edits.
-        await hand.until(lambda: hand.place._last_effect["feasible"] and "Loss of a column" in hand.text())
+        await hand.until(lambda: hand.page._last_effect["feasible"] and "Loss of a column" in hand.text())
         hand.fill("Level to drop", 1)
         hand.press("Drop")
-        await changed(hand, lambda: "30s" not in level(desk, "age", 1) and "young" in level(desk, "age", 1))
-        moved = node(desk, "age", "33")
-        hand.trigger(hand.place._tree, "move", {"id": moved, "under": node(desk, "age", "≥ 50")})
-        await hand.until(lambda: "33 moves under" in desk.project.undoable)
-        said = [desk.project.undo() for _ in range(6)]
-        assert desk.project.work == before and "moves under" in said[0] and "become 20–39" in said[-1]
+        await changed(hand, lambda: "30s" not in level(controller, "age", 1) and "young" in level(controller, "age", 1))
+        moved = node(controller, "age", "33")
+        hand.trigger(hand.page._tree, "move", {"id": moved, "under": node(controller, "age", "≥ 50")})
+        await hand.until(lambda: "33 moves under" in controller.project.undoable)
+        said = [controller.project.undo() for _ in range(6)]
+        assert controller.project.work == before and "moves under" in said[0] and "become 20–39" in said[-1]
 
     app(story)
 
 
 @pytest.mark.parametrize("kind", ["csv", "parents", "json", "dot"])
 def test_hierarchies_leave_and_come_in_every_format(kind: str, app: Callable[..., None]) -> None:
-    async def story(hand: Hand, desk: Desk) -> None:
-        give_decades(desk)
+    async def story(hand: Hand, controller: Controller) -> None:
+        give_decades(controller)
         await hand.go("/hierarchies", "Suggested hierarchies")
-        own = desk.project.hierarchy("age")
+        own = controller.project.hierarchy("age")
         assert own is not None
-        hand.place._export(kind)
+        hand.page._export(kind)
         await hand.until(lambda: hand.user.download.http_responses)
         file = hand.user.download.http_responses[-1].content
-        desk.set_hierarchy("age", kanopy.Hierarchy.flat(list(own.values), name="age"), "flat")
-        await hand.place._import(f"../age.{'csv' if kind == 'parents' else kind}", file)
-        back = desk.project.hierarchy("age")
+        controller.set_hierarchy("age", kanopy.Hierarchy.flat(list(own.values), name="age"), "flat")
+        await hand.page._import(f"../age.{'csv' if kind == 'parents' else kind}", file)
+        back = controller.project.hierarchy("age")
         assert back is not None and list(back.rows()) == list(own.rows())
-        assert desk.project.undoable == f"age: hierarchy from age.{'csv' if kind == 'parents' else kind}"
+        assert controller.project.undoable == f"age: hierarchy from age.{'csv' if kind == 'parents' else kind}"
         # What does not fit the column is refused in words, and nothing has changed.
-        await hand.place.attempt(lambda *_: hand.place._import("x.csv", b"1;*\n2;*\n"))()
-        assert hand.user.notify.messages and list(desk.project.hierarchy("age").rows()) == list(own.rows())
+        await hand.page.attempt(lambda *_: hand.page._import("x.csv", b"1;*\n2;*\n"))()
+        assert hand.user.notify.messages and list(controller.project.hierarchy("age").rows()) == list(own.rows())
 
     app(story)
 
 
 def test_suggestions_are_ranked_with_the_meaning_they_lose(app: Callable[..., None]) -> None:
-    async def story(hand: Hand, desk: Desk) -> None:
+    async def story(hand: Hand, controller: Controller) -> None:
         await hand.go("/hierarchies", "Suggested hierarchies")
-        hand.place._choose_column("pet")
-        await hand.until(lambda: hand.place.column == "pet" and getattr(hand.place, "_meanings", None))
-        await hand.until(lambda: "…" not in [each.text for each in hand.place._meanings])
-        ranked = hand.place._found["ranked"]
+        hand.page._choose_column("pet")
+        await hand.until(lambda: hand.page.column == "pet" and getattr(hand.page, "_meanings", None))
+        await hand.until(lambda: "…" not in [each.text for each in hand.page._meanings])
+        ranked = hand.page._found["ranked"]
         assert [round(each["loss"], 9) for each in ranked][1:] == sorted(round(each["loss"], 9) for each in ranked)[1:]
-        shown = {each["method"]: label.text for each, label in zip(ranked, hand.place._meanings, strict=True)}
-        tree = kanopy.build_hierarchy(pl.read_csv(desk.project.source, separator=";")["pet"], method="ontology")
+        shown = {each["method"]: label.text for each, label in zip(ranked, hand.page._meanings, strict=True)}
+        tree = kanopy.build_hierarchy(pl.read_csv(controller.project.source, separator=";")["pet"], method="ontology")
         expected = kanopy.evaluate_hierarchy(tree, kanopy.load_ontology("wordnet")).score
         assert float(shown["ontology"]) == pytest.approx(expected, abs=1e-3)
         assert float(shown["ontology"]) < float(shown["suppress"])
         assert "in use" in hand.text()
         hand.press("Use: Use suppress")
-        await hand.until(lambda: desk.project.undoable == "pet: hierarchy by suppress")
+        await hand.until(lambda: controller.project.undoable == "pet: hierarchy by suppress")
 
     app(story)
 
@@ -194,9 +194,9 @@ def test_senses_are_asked_about_with_what_they_mean(tmp_path: Path) -> None:
     file = tmp_path / "words.csv"
     pl.DataFrame({"thing": [words[i % 6] for i in range(120)], "ill": ["a", "b"] * 60}).write_csv(file)
 
-    async def story(hand: Hand, desk: Desk) -> None:
-        await desk.open(str(file))
-        await desk.set_roles(["thing"], "quasi-identifier")
+    async def story(hand: Hand, controller: Controller) -> None:
+        await controller.open(str(file))
+        await controller.set_roles(["thing"], "quasi-identifier")
         await hand.go("/hierarchies", "By meaning")
         hand.press("Look at the meaning")
         await hand.see("Which sense is meant?")
@@ -205,26 +205,26 @@ def test_senses_are_asked_about_with_what_they_mean(tmp_path: Path) -> None:
         word, other = asked[0].props["label"], list(asked[0].options)[1]
         with hand.windows[-1].client:
             asked[0].set_value(other)
-        await hand.until(lambda: desk.project.work.senses.get("thing", {}).get(word) == other)
-        assert desk.project.undoable == f"{word} means {other}"
+        await hand.until(lambda: controller.project.work.senses.get("thing", {}).get(word) == other)
+        assert controller.project.undoable == f"{word} means {other}"
 
     simulate(tmp_path / "project", story)
 
 
 def test_models_are_added_and_removed(app: Callable[..., None]) -> None:
-    async def story(hand: Hand, desk: Desk) -> None:
+    async def story(hand: Hand, controller: Controller) -> None:
         await hand.go("/release", "exactly what optimal will find")
         hand.press("Add a model")
         await hand.see("Add a privacy model")
         hand.fill("Model", "l-distinct")
         assert hand.named("Written as on the command line").value == "l-distinct:ill:3"
         hand.press("Add")
-        await hand.until(lambda: [model.name for model in desk.project.work.job.models] == ["l-distinct"])
+        await hand.until(lambda: [model.name for model in controller.project.work.job.models] == ["l-distinct"])
         hand.press("Run")
         await hand.see("Verified.")
-        assert desk.summary is not None and desk.summary["models"]
+        assert controller.summary is not None and controller.summary["models"]
         hand.press("Remove l-distinct")
-        await hand.until(lambda: not desk.project.work.job.models)
+        await hand.until(lambda: not controller.project.work.job.models)
         hand.press("Add a model")
         await hand.see("Add a privacy model")
         hand.fill("Written as on the command line", "no-such-model:ill:3")
@@ -235,82 +235,86 @@ def test_models_are_added_and_removed(app: Callable[..., None]) -> None:
 
 
 def test_what_a_search_has_reached_is_seen_while_it_runs(app: Callable[..., None]) -> None:
-    async def story(hand: Hand, desk: Desk) -> None:
+    async def story(hand: Hand, controller: Controller) -> None:
         await hand.go("/release", "exactly what optimal will find")
         task = Task(-1, "search", {}, asyncio.get_running_loop().create_future())
-        desk.underway = Underway("Searching", task, Step("searching", 0.5, so_far("loss", 0.3, 0.2)))
+        controller.underway = Underway("Searching", task, Step("searching", 0.5, so_far("loss", 0.3, 0.2)))
         await hand.see("Searching loss 0.3000, at least 0.2000 (gap 33.3%)")
-        desk.underway = None
+        controller.underway = None
 
     app(story)
 
 
 def test_what_would_help_is_a_button(app: Callable[..., None]) -> None:
-    async def story(hand: Hand, desk: Desk) -> None:
+    async def story(hand: Hand, controller: Controller) -> None:
         # Nothing is feasible: ages stay as they are, and no row may be suppressed.
-        desk.set_job("fixed", max_levels={"age": 0, "pet": 0}, k=10)
+        controller.set_job("fixed", max_levels={"age": 0, "pet": 0}, k=10)
         await hand.go("/release", "What would help")
-        wrong = desk.project.work.job
+        wrong = controller.project.work.job
         hand.press("Run")
         await hand.until(lambda: hand.text().count("What would help") == 2)
         hand.press(next(each.props["aria-label"] for each in hand.elements()
                         if str(each.props.get("aria-label", "")).startswith("Do it: allow at least")))  # fmt: skip
-        await hand.until(lambda: desk.project.work.job.suppress > wrong.suppress)
+        await hand.until(lambda: controller.project.work.job.suppress > wrong.suppress)
         # A column is wiped: towns that nobody shares.
-        desk.project.undo()
-        desk.project.undo()
-        await desk.set_roles(["town"], "quasi-identifier")
-        desk.set_hierarchy("town", kanopy.Hierarchy.flat(list(desk.project.hierarchy("town").values)), "flat")
-        desk.set_job("k = 12", k=12)
+        controller.project.undo()
+        controller.project.undo()
+        await controller.set_roles(["town"], "quasi-identifier")
+        controller.set_hierarchy(
+            "town", kanopy.Hierarchy.flat(list(controller.project.hierarchy("town").values)), "flat"
+        )
+        controller.set_job("k = 12", k=12)
         await hand.see("exactly what optimal will find")
         hand.press("Run")
         await hand.see("Nothing is left of")
-        offered = {each["change"]: each["settings"] for each in desk.summary["advice"]}
+        offered = {each["change"]: each["settings"] for each in controller.summary["advice"]}
         assert {"at_home": "town"} in offered.values()
         hand.press("Do it: town stays at home")
-        await hand.until(lambda: "town" in desk.project.work.job.identifiers)
-        assert desk.project.undoable == "town stays at home"
-        desk.project.undo()
+        await hand.until(lambda: "town" in controller.project.work.job.identifiers)
+        assert controller.project.undoable == "town stays at home"
+        controller.project.undo()
         grouped = next(words for words, settings in offered.items() if "hierarchies" in settings)
         await hand.see("Nothing is left of")
         hand.press(f"Do it: {grouped}")
-        await hand.until(lambda: desk.project.hierarchy("town").height > 1)
+        await hand.until(lambda: controller.project.hierarchy("town").height > 1)
 
     app(story)
 
 
 def test_plans_and_points_are_compared_and_brought_back(app: Callable[..., None]) -> None:
-    async def story(hand: Hand, desk: Desk) -> None:
-        await desk.run()
+    async def story(hand: Hand, controller: Controller) -> None:
+        await controller.run()
         await hand.go("/explore", "Plans")
         hand.fill("Name", "careful")
         hand.press("Save the present job")
         await hand.see("careful")
-        desk.set_job("k = 9", k=9)
+        controller.set_job("k = 9", k=9)
         hand.press("Save the present job")
         await hand.see("Plan 2")
-        first, second = desk.project.work.plans
-        assert first["figures"]["loss"] == desk.releases_made()[0]["losses"]["loss"] and second["figures"] is None
+        first, second = controller.project.work.plans
+        assert first["figures"]["loss"] == controller.releases_made()[0]["losses"]["loss"] and second["figures"] is None
         assert "not run" in hand.text() and f"{first['figures']['loss']:.4f}" in hand.text()
-        hand.place.desk.restore(first["job"], "plan careful")
-        assert desk.project.work.job.k == 5
+        hand.page.controller.restore(first["job"], "plan careful")
+        assert controller.project.work.job.k == 5
         # Every candidate is judged; one of them is published.
         hand.press("Judge all candidates")
         await hand.see("candidates judged; all are drawn")
-        job = desk.project.work.job
-        sizes = [desk.project.hierarchy(name).height + 1 for name in job.quasi]
+        job = controller.project.work.job
+        sizes = [controller.project.hierarchy(name).height + 1 for name in job.quasi]
         assert f"{sizes[0] * sizes[1]} candidates judged" in hand.text()
         hand.fill("k", "2, 5")
         hand.fill("Suppression limits", "0%, 5%")
         hand.press("Explore")
-        await hand.until(lambda: len(hand.place._points()) >= 5)
-        found = kanopy.explore(desk.project.source, kanopy.Job.read(desk.project.job_file), ks=[2, 5], limits=[0, 0.05])
-        shown = [point for point in hand.place._points() if not point.get("made")]
+        await hand.until(lambda: len(hand.page._points()) >= 5)
+        found = kanopy.explore(
+            controller.project.source, kanopy.Job.read(controller.project.job_file), ks=[2, 5], limits=[0, 0.05]
+        )
+        shown = [point for point in hand.page._points() if not point.get("made")]
         assert [(p["k"], p["suppress"], p["loss"], p["best"]) for p in shown] == [
             (p.k, p.suppress, p.loss, p.best) for p in found.points
         ]
-        hand.place._take(shown[0])
-        assert desk.project.work.job.k == shown[0]["k"]
+        hand.page._take(shown[0])
+        assert controller.project.work.job.k == shown[0]["k"]
 
     app(story)
 
@@ -322,20 +326,20 @@ def test_what_is_shown_runs_and_writes_the_same_bytes(
 
     from kanopy.cli import app as command_line
 
-    async def story(hand: Hand, desk: Desk) -> None:
-        desk.set_job("shuffled", shuffle=True, suppress=0.05)
-        await desk.run()
-        await hand.go("/take-home", "Command line")
-        release = (desk.result_folder / "release.csv").read_bytes()
+    async def story(hand: Hand, controller: Controller) -> None:
+        controller.set_job("shuffled", shuffle=True, suppress=0.05)
+        await controller.run()
+        await hand.go("/download", "Command line")
+        release = (controller.result_folder / "release.csv").read_bytes()
         shown = hand.text()
-        assert desk.script in shown and "kanopy._" not in shown and b";" in release
+        assert controller.script in shown and "kanopy._" not in shown and b";" in release
         monkeypatch.chdir(tmp_path)
-        exec(compile(desk.script, "script", "exec"), {})
+        exec(compile(controller.script, "script", "exec"), {})
         assert (tmp_path / "release.csv").read_bytes() == release
         (tmp_path / "release.csv").unlink()
         import shlex
 
-        done = CliRunner().invoke(command_line, shlex.split(desk.command)[1:])
+        done = CliRunner().invoke(command_line, shlex.split(controller.command)[1:])
         assert done.exit_code == 0, done.output
         assert (tmp_path / "release.csv").read_bytes() == release
         hand.press("Download: Job file with hierarchies")
@@ -355,21 +359,21 @@ def test_tables_of_databases_are_opened(tmp_path: Path) -> None:
     with duckdb.connect(str(tmp_path / "clinic.duckdb")) as base:
         base.execute("create table visits as select 20 + range % 30 as age, range % 3 as ill from range(90)")
 
-    async def story(hand: Hand, desk: Desk) -> None:
+    async def story(hand: Hand, controller: Controller) -> None:
         await hand.go("/", "Which table is it?")
         hand.fill("Path or address", f"{tmp_path / 'clinic.duckdb'}::visits")
         hand.press("Open")
         await hand.see("1–20 of 90")
-        assert desk.project.work.job.roles["age"] == "quasi-identifier" and desk.suffix == ".csv"
-        desk.set_job("optimal", algorithm="optimal", parameters={}, local=False)
-        found = await desk.run()
-        assert found["smallest_class"] >= 5 and (desk.result_folder / "release.csv").exists()
+        assert controller.project.work.job.roles["age"] == "quasi-identifier" and controller.suffix == ".csv"
+        controller.set_job("optimal", algorithm="optimal", parameters={}, local=False)
+        found = await controller.run()
+        assert found["smallest_class"] >= 5 and (controller.result_folder / "release.csv").exists()
         hand.press("Open another table")
         await hand.see("The present work can be brought back with undo.")
         hand.fill("Path or address", str(tmp_path / "clinic.duckdb::nowhere"))
         hand.press("Open")
         await hand.until(lambda: any("nowhere" in each for each in hand.user.notify.messages))
-        assert desk.project.work.source.endswith("::visits")
+        assert controller.project.work.source.endswith("::visits")
 
     simulate(tmp_path / "project", story)
 
@@ -378,46 +382,48 @@ def test_wide_tables_show_every_column_and_roles_are_given_together(tmp_path: Pa
     file = tmp_path / "wide.csv"
     pl.DataFrame({f"q{i:02d}": [str((i + j) % 4) for j in range(60)] for i in range(57)}).write_csv(file)
 
-    async def story(hand: Hand, desk: Desk) -> None:
-        await desk.open(str(file))
+    async def story(hand: Hand, controller: Controller) -> None:
+        await controller.open(str(file))
         await hand.go("/", "1–40 of 57")
-        assert len(hand.place._shown) == 40
-        seen = list(hand.place._names)
+        assert len(hand.page._shown) == 40
+        seen = list(hand.page._names)
         for first in ("q25", "q50"):
             hand.press("Columns of the rows after")
-            await hand.until(lambda first=first: hand.place._names[0] == first)
-            seen += hand.place._names
+            await hand.until(lambda first=first: hand.page._names[0] == first)
+            seen += hand.page._names
         assert seen == [f"q{i:02d}" for i in range(57)]
         hand.fill("Find a column", "q1")
-        await hand.until(lambda: set(hand.place._shown) == {f"q1{i}" for i in range(10)})
+        await hand.until(lambda: set(hand.page._shown) == {f"q1{i}" for i in range(10)})
         hand.fill("All of these are …", "insensitive")
-        await hand.until(lambda: len(desk.project.work.job.insensitive) == 10)
-        assert desk.project.undoable == "10 columns are insensitive"
+        await hand.until(lambda: len(controller.project.work.job.insensitive) == 10)
+        assert controller.project.undoable == "10 columns are insensitive"
         hand.fill("Role of q10", "quasi-identifier")
-        await hand.until(lambda: "q10" in desk.project.work.job.quasi and desk.project.hierarchy("q10") is not None)
+        await hand.until(
+            lambda: "q10" in controller.project.work.job.quasi and controller.project.hierarchy("q10") is not None
+        )
         # The line stays where it is while its role changes, and follows what is undone.
-        assert next(iter(hand.place._shown)) == "q10"
-        desk.project.undo()
-        await hand.until(lambda: hand.place._shown["q10"][1].value == "insensitive")
+        assert next(iter(hand.page._shown)) == "q10"
+        controller.project.undo()
+        await hand.until(lambda: hand.page._shown["q10"][1].value == "insensitive")
 
     simulate(tmp_path / "project", story)
 
 
 def test_every_number_is_explained_and_every_control_has_a_name(app: Callable[..., None]) -> None:
-    async def story(hand: Hand, desk: Desk) -> None:
+    async def story(hand: Hand, controller: Controller) -> None:
         from nicegui import ui
         from nicegui.elements.mixins.value_element import ValueElement
 
-        await desk.run()
+        await controller.run()
         for path, seen in (
             ("/", "Means"), ("/hierarchies", "A quick look"), ("/release", "The same rows"), ("/explore", "Plans"),
-            ("/risk", "Which columns make rows rare"), ("/take-home", "Command line"), ("/why", "Pareto front"),
+            ("/risk", "Which columns make rows rare"), ("/download", "Command line"), ("/why", "Pareto front"),
         ):  # fmt: skip
             await hand.go(path, "Columns" if path == "/" else seen)
             if path == "/":
-                await hand.until(lambda: getattr(hand.place, "_shown", None))
+                await hand.until(lambda: getattr(hand.page, "_shown", None))
             numbers = [each for each in hand.elements() if "number" in each.classes]
-            assert numbers or path in ("/explore", "/take-home", "/why")
+            assert numbers or path in ("/explore", "/download", "/why")
             for each in numbers:
                 assert each.props["data-tip"] and each.props["tabindex"] == "0" and each.props["aria-label"]
             for each in hand.elements():
@@ -431,16 +437,16 @@ def test_every_number_is_explained_and_every_control_has_a_name(app: Callable[..
 
 
 def test_a_second_window_follows_the_first(app: Callable[..., None]) -> None:
-    async def story(hand: Hand, desk: Desk) -> None:
+    async def story(hand: Hand, controller: Controller) -> None:
         await hand.go("/", "Columns")
-        await hand.until(lambda: getattr(hand.place, "_shown", None))
+        await hand.until(lambda: getattr(hand.page, "_shown", None))
         first = hand.windows[0]
         await hand.go("/release", "exactly what optimal will find")
-        desk.set_job("k = 8", k=8)
+        controller.set_job("k = 8", k=8)
         assert "k = 8" in first.facts.text and "k = 8" in hand.windows[1].facts.text
-        await desk.set_roles(["pet"], "sensitive")
-        assert first.place._shown["pet"][1].value == "sensitive"
-        assert hand.place._job.quasi == ("age",)
+        await controller.set_roles(["pet"], "sensitive")
+        assert first.page._shown["pet"][1].value == "sensitive"
+        assert hand.page._job.quasi == ("age",)
 
     app(story)
 
@@ -448,34 +454,34 @@ def test_a_second_window_follows_the_first(app: Callable[..., None]) -> None:
 def test_a_dialog_stays_when_another_window_changes_the_project_and_overwrites_nothing(
     app: Callable[..., None],
 ) -> None:
-    async def story(hand: Hand, desk: Desk) -> None:
-        give_decades(desk)
+    async def story(hand: Hand, controller: Controller) -> None:
+        give_decades(controller)
         await hand.go("/hierarchies", "A quick look with")
         choose(hand, "30–39")
         hand.press("Split …")
         await hand.see("Choose what goes into the second group.")
         # Another window changes a role (the place is written anew) and then this very hierarchy.
-        await desk.set_roles(["town"], "quasi-identifier")
-        own = desk.project.hierarchy("age")
-        desk.set_hierarchy("age", edit.rename(own, "≤ 29", "young", level=1), "renamed elsewhere")
-        await hand.until(lambda: "young" in str(hand.place._drawn))
+        await controller.set_roles(["town"], "quasi-identifier")
+        own = controller.project.hierarchy("age")
+        controller.set_hierarchy("age", edit.rename(own, "≤ 29", "young", level=1), "renamed elsewhere")
+        await hand.until(lambda: "young" in str(hand.page._drawn))
         assert "Choose what goes into the second group." in hand.text()
         hand.press("Split")
         await hand.until(lambda: any("was changed meanwhile" in each for each in hand.user.notify.messages))
-        assert desk.project.undoable == "renamed elsewhere" and "young" in level(desk, "age", 1)
+        assert controller.project.undoable == "renamed elsewhere" and "young" in level(controller, "age", 1)
 
     app(story)
 
 
 def test_an_edit_of_a_tree_that_is_no_longer_there_is_refused(app: Callable[..., None]) -> None:
-    async def story(hand: Hand, desk: Desk) -> None:
-        give_decades(desk)
+    async def story(hand: Hand, controller: Controller) -> None:
+        give_decades(controller)
         await hand.go("/hierarchies", "A quick look with")
         choose(hand, "30–39")
-        panel = hand.place.edits
-        desk.set_hierarchy("age", kanopy.Hierarchy.flat(list(desk.project.hierarchy("age").values)), "flat")
-        await hand.place.attempt(lambda *_: panel.rename(panel._nodes[0], "thirties"))()
+        panel = hand.page.edits
+        controller.set_hierarchy("age", kanopy.Hierarchy.flat(list(controller.project.hierarchy("age").values)), "flat")
+        await hand.page.attempt(lambda *_: panel.rename(panel._nodes[0], "thirties"))()
         assert any("was changed meanwhile" in each for each in hand.user.notify.messages)
-        assert desk.project.undoable == "flat"
+        assert controller.project.undoable == "flat"
 
     app(story)
