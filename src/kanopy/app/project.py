@@ -65,6 +65,8 @@ class Work:
 
     senses: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     """Per column of words which sense is meant, where somebody said so."""
+    table: str = ""
+    """The digest of the table's content when it was opened: results belong to it."""
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, as it is kept."""
@@ -74,13 +76,14 @@ class Work:
             "columns": [dict(column) for column in self.columns],
             "plans": [dict(plan) for plan in self.plans],
             "senses": {column: dict(chosen) for column, chosen in self.senses.items()},
+            "table": self.table,
         }
 
     @classmethod
     def from_dict(cls, plain: Mapping[str, Any]) -> Work:
         """From plain data."""
         job, columns, plans = Job.from_dict(plain["job"]), tuple(plain["columns"]), tuple(plain["plans"])
-        return cls(plain["source"], job, columns, plans, plain.get("senses", {}))
+        return cls(plain["source"], job, columns, plans, plain.get("senses", {}), plain.get("table", ""))
 
 
 class Project:
@@ -181,6 +184,17 @@ class Project:
         write_whole(target, content, private=True)
         return f"data/{target.name}"
 
+    def is_upload(self, source: str) -> bool:
+        """Whether a source is an uploaded table, named as `keep_upload` does."""
+        folder, _, name = source.partition("data/")
+        file = name.partition("::")[0]
+        return not folder and bool(file) and safe_name(file) == file and (self.folder / "data" / file).is_file()
+
+    def drop_upload(self, source: str) -> None:
+        """Remove an uploaded table that could not be opened, unless an earlier step needs it."""
+        if self.is_upload(source) and not self._history.mentions(source):
+            (self.folder / source.partition("::")[0]).unlink(missing_ok=True)
+
     def keep_hierarchy(self, column: str, hierarchy: Hierarchy) -> str:
         """Keep a version of a column's hierarchy; returns the file as a job names it."""
         text = hierarchy_json(hierarchy) + "\n"
@@ -203,9 +217,24 @@ class Project:
 
     @property
     def job_mark(self) -> str:
-        """Tells the present table and job from any other: results are kept under it."""
-        text = f"{__version__}\n{self.work.source}\n{self.work.job.to_toml()}"
+        """Tells the present table (by its content) and job from any other: results belong to it."""
+        text = f"{__version__}\n{self.work.source}\n{self.work.table}\n{self.work.job.to_toml()}"
         return hashlib.sha256(text.encode()).hexdigest()[:12]
+
+    def versions(self, mark: str) -> list[Path]:
+        """The folders of all releases that were made of a table and job, the newest last; none is ever overwritten."""
+        found = self.folder.glob(f"results/{mark}-*/summary.json")
+        return [file.parent for file in sorted(found, key=lambda file: _number(file.parent))]
+
+    def next_version(self, mark: str) -> Path:
+        """A new folder for the next release of a table and job."""
+        taken = [_number(folder) for folder in self.folder.glob(f"results/{mark}-*")]
+        for number in range(max(taken, default=0) + 1, max(taken, default=0) + 1_000):
+            made = self.folder / "results" / f"{mark}-{number}"
+            with contextlib.suppress(FileExistsError):
+                made.mkdir(mode=0o700)
+                return made
+        raise DataError(f"No folder for a release can be made in {self.folder / 'results'}.")
 
     @property
     def key(self) -> str:
@@ -217,6 +246,11 @@ class Project:
                 with os.fdopen(handle, "w") as stream:
                     stream.write(secrets.token_urlsafe(24))
         return file.read_text("utf-8").strip()
+
+
+def _number(folder: Path) -> int:
+    last = folder.name.rpartition("-")[2]
+    return int(last) if last.isdigit() else 0
 
 
 @lru_cache(maxsize=64)

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kanopy._arrays import Longs, Mask
+from kanopy._chain import now
 from kanopy._core.classes import Recoding
 from kanopy._core.units import ALL
 from kanopy._errors import DataError, JobError, NoSolution, VerificationFailed, some
@@ -25,19 +26,7 @@ from kanopy._job.job import Job
 from kanopy._progress import SILENT, Clock, Progress
 from kanopy._table.formats.layout import Layout
 from kanopy.hierarchy.hierarchy import Hierarchy
-from kanopy.linked.ledger import (
-    ABSENT,
-    HISTORY,
-    NEW,
-    STATE,
-    SUPPRESSED,
-    UNIT,
-    Ledger,
-    keyed,
-    now,
-    parquet_bytes,
-    with_event,
-)
+from kanopy.linked.ledger import ABSENT, HISTORY, NEW, STATE, SUPPRESSED, UNIT, Ledger, keyed, parquet_bytes, with_event
 from kanopy.release.prepare import Generalizable, prepare
 from kanopy.release.run import MemorySteps, make_release, search
 from kanopy.search.solution import Solution

@@ -83,7 +83,7 @@ class DownloadPage(Page):
             button("Make", self.attempt(lambda *_: self._make()), hint=f"Make {name}")
 
     def _send(self, name: str) -> None:
-        ui.download.from_url(f"/files/{self.controller.project.job_mark}/{name}", name)
+        ui.download.from_url(f"/files/{self.controller.result_folder.name}/{name}", name)
 
     async def _make(self) -> None:
         await self.controller.report()
@@ -138,6 +138,6 @@ class DownloadPage(Page):
         """The job, and what was written."""
         return (
             self.controller.project.job_mark,
-            self.controller.summary is not None,
+            *self.release_state(),
             (self.controller.result_folder / "report.html").exists(),
         )
