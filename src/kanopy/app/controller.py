@@ -14,7 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from kanopy._errors import KanopyError, shown_address
+from kanopy._errors import JobError, KanopyError, shown_address
 from kanopy._job.job import Job
 from kanopy.app.project import Work
 from kanopy.app.reviewing import Reviewing
@@ -182,6 +182,13 @@ class Controller(Reviewing, TaskCache):
         if (state := self.table_state) != self._shown_state:
             self._shown_state = state
             self.notify()
+
+    def delete_upload(self, name: str) -> None:
+        """Delete an uploaded table for good; steps that need it cannot read it any more."""
+        if name not in dict(self.project.uploads()):
+            raise JobError("There is no such table.")
+        (self.project.folder / "data" / name).unlink()
+        self.notify()
 
     async def reopen(self) -> None:
         """Read the table again that has changed: the job stays if the columns are the same."""

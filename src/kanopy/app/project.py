@@ -17,6 +17,8 @@ import hashlib
 import os
 import re
 import secrets
+import shutil
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -32,6 +34,7 @@ from kanopy.hierarchy.files.files import read_hierarchy
 from kanopy.hierarchy.files.json_format import hierarchy_json
 from kanopy.hierarchy.hierarchy import Hierarchy
 
+KEY_SECONDS = 30 * 86_400
 LONGEST_NAME = 60
 """Letters may take four bytes each, and file systems allow 255."""
 UNSAFE = re.compile(r"[^\w.-]+")
@@ -101,9 +104,13 @@ class Project:
     def __init__(self, folder: str | Path) -> None:
         self.folder = Path(folder).resolve()
         private_folder(self.folder)
-        for part in ("data", "hierarchies", "results"):
-            private_folder(self.folder / part)
         self._lock = _locked(self.folder / ".lock")
+        for part in ("data", "hierarchies", "results", "states"):
+            private_folder(self.folder / part)
+        _close_to_others(self.folder)
+        for left in self.folder.glob("results/*-*"):  # of runs that were killed: nothing in it was finished
+            if not (left / "summary.json").exists():
+                shutil.rmtree(left, ignore_errors=True)
         self._history = History(self.folder, Work().to_dict())
         self.work = Work.from_dict(self._history.now)
         self.listeners: list[Callable[[], None]] = []
@@ -190,6 +197,11 @@ class Project:
         file = name.partition("::")[0]
         return not folder and bool(file) and safe_name(file) == file and (self.folder / "data" / file).is_file()
 
+    def uploads(self) -> list[tuple[str, int]]:
+        """The uploaded tables: names and bytes."""
+        found = [file for file in (self.folder / "data").iterdir() if file.is_file()]
+        return sorted((file.name, file.stat().st_size) for file in found)
+
     def drop_upload(self, source: str) -> None:
         """Remove an uploaded table that could not be opened, unless an earlier step needs it."""
         if self.is_upload(source) and not self._history.mentions(source):
@@ -238,14 +250,33 @@ class Project:
 
     @property
     def key(self) -> str:
-        """The secret in the page's address, the same after a restart, so that an open page finds its server again."""
+        """The secret that cookies are signed with: the same after a restart, so that an open page finds its server
+        again, and another after a month."""
         file = self.folder / "key"
+        if file.exists() and time.time() - file.stat().st_mtime > KEY_SECONDS:
+            file.unlink()
         if not file.exists():
             with contextlib.suppress(FileExistsError):
                 handle = os.open(file, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
                 with os.fdopen(handle, "w") as stream:
                     stream.write(secrets.token_urlsafe(24))
         return file.read_text("utf-8").strip()
+
+
+def _close_to_others(folder: Path) -> None:
+    """Take from others what they may do with a project's files, whoever made the folder and under which mask."""
+    own = ("data", "hierarchies", "results", "states")
+    found = [folder / part for part in own]
+    with contextlib.suppress(OSError):
+        if any(each.name not in own for each in folder.iterdir() if each.is_dir()):
+            found += [file for file in folder.iterdir() if file.is_file() and file.suffix in (".json", ".jsonl")]
+        else:
+            found.append(folder)
+    for each in [*found, *(file for part in own for file in (folder / part).rglob("*"))]:
+        with contextlib.suppress(OSError):  # of another owner: nothing of ours
+            mode = each.stat().st_mode
+            if mode & 0o077 and not each.is_symlink():
+                each.chmod(mode & 0o700)
 
 
 def _number(folder: Path) -> int:

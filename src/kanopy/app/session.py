@@ -22,12 +22,15 @@ from kanopy.app.pages.help_page import HelpPage
 from kanopy.app.pages.hierarchies_page import HierarchiesPage
 from kanopy.app.pages.page import Page, PageLeft
 from kanopy.app.pages.release_page import ReleasePage
+from kanopy.app.pages.review_page import ReviewPage
 from kanopy.app.pages.risk_page import RiskPage
 from kanopy.app.project import Project, safe_name
 from kanopy.app.task_cache import Superseded
 from kanopy.app.widgets.elements import button, labelled, own_file, tip
 
-PAGES: tuple[type[Page], ...] = (DataPage, HierarchiesPage, ReleasePage, ExplorePage, RiskPage, DownloadPage)
+PAGES: tuple[type[Page], ...] = (
+    DataPage, HierarchiesPage, ReleasePage, ExplorePage, RiskPage, ReviewPage, DownloadPage,
+)  # fmt: skip
 ALL_PAGES: tuple[type[Page], ...] = (*PAGES, HelpPage)
 THEMES = {"auto": None, "light": False, "dark": True}
 TABLE_SECONDS = 2.0
