@@ -131,7 +131,7 @@ def test_the_whole_path(serve: Callable[..., Any], session: Callable[..., Any], 
             "before => document.querySelector('.small-tiles .number').innerText !== before", arg=before
         )
         # Run, and see the verified result; the look before was the result.
-        page.get_by_role("button", name="Run").click()
+        page.get_by_role("button", name="Run", exact=True).click()
         page.get_by_text("Verified.").wait_for(timeout=120_000)
         page.wait_for_function(
             "document.querySelector('.small-tiles .number').innerText === "
@@ -140,7 +140,7 @@ def test_the_whole_path(serve: Callable[..., Any], session: Callable[..., Any], 
         page.get_by_text("The same rows, original and published").wait_for()
         page.locator(".grid .changed").first.wait_for()
         snapshot(page, "release", tmp_path)
-        page.get_by_role("button", name="Run").scroll_into_view_if_needed()
+        page.get_by_role("button", name="Run", exact=True).scroll_into_view_if_needed()
 
         # A reload in the middle, and a second window that sees what the first one does.
         page.reload()
@@ -243,7 +243,7 @@ def test_hostile_values_names_and_files_stay_texts(
         page.locator(".knode").nth(3).wait_for()
         go(page, "Release")
         page.get_by_role("checkbox", name="Neutralise spreadsheet formulas").click()
-        page.get_by_role("button", name="Run").click()
+        page.get_by_role("button", name="Run", exact=True).click()
         page.get_by_text("Verified.").or_(page.get_by_text("would have to be suppressed")).first.wait_for(
             timeout=120_000
         )
@@ -268,7 +268,7 @@ def test_what_is_cancelled_or_killed_leaves_the_work_as_it_was(
         page.get_by_role("button", name="Open the example").click()
         page.get_by_label("Role of fnlwgt").wait_for(timeout=60_000)
         go(page, "Release")
-        page.get_by_role("button", name="Run").click()  # `best` on eleven columns: many seconds
+        page.get_by_role("button", name="Run", exact=True).click()  # `best` on eleven columns: many seconds
         page.get_by_text("Making the release").wait_for()
         # Long work does not keep the page: another place opens meanwhile.
         begun = time.monotonic()
@@ -338,7 +338,7 @@ def test_a_changed_table_is_said_everywhere_and_its_release_stays(
         role(page, "age", "Quasi")
         role(page, "income", "Insensitive")
         go(page, "Release")
-        page.get_by_role("button", name="Run").click()
+        page.get_by_role("button", name="Run", exact=True).click()
         page.get_by_text("Promises, each checked by code of its own").wait_for(timeout=120_000)
         page.locator(".verdict.warn").get_by_text("for an answer before it can be signed").wait_for()
         page.locator(".warning").filter(has_text="'income'").get_by_role("button", name="Leave out income").wait_for()

@@ -100,7 +100,7 @@ def _mends(page: Page, found: Mapping[str, Any], text: str) -> None:
     published = [name for name in named if found["columns"].get(name) not in (None, "", Role.QUASI_IDENTIFIER)]
     if 0 < len(published) <= MOST_MENDED:
         for name in published:
-            for words, role in (("Leave out", Role.WITHHELD), ("Quasi-identifier:", Role.QUASI_IDENTIFIER)):
+            for words, role in (("Leave out", Role.WITHHELD), ("Generalize", Role.QUASI_IDENTIFIER)):
                 change = page.attempt(lambda *_, name=name, role=role: page.controller.set_roles([name], str(role)))
                 button(f"{words} {name}", change, hint=f"Changes the job: {name} becomes {role}. Then run again.")
     elif named:
