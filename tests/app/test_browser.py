@@ -321,7 +321,7 @@ def test_dark_large_and_by_keyboard(serve: Callable[..., Any], session: Callable
 
 @pytest.mark.slow
 def test_a_changed_table_is_said_everywhere_and_its_release_stays(
-    serve: Callable[..., Any], window: Callable[..., Any], tmp_path: Path
+    serve: Callable[..., Any], session: Callable[..., Any], tmp_path: Path
 ) -> None:
     import polars as pl
 
@@ -332,7 +332,7 @@ def test_a_changed_table_is_said_everywhere_and_its_release_stays(
 
     people(418)
     server = serve(str(tmp_path / "people.csv"))
-    with window((server.folder / "open.html").as_uri()) as page:  # what the browser is started with: without the key
+    with session((server.folder / "open.html").as_uri()) as page:  # what the browser is started with: without the key
         page.get_by_label("Role of age").wait_for(timeout=60_000)
         assert "key=" not in page.url and server.process.poll() is None
         role(page, "age", "Quasi")

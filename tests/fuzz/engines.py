@@ -7,6 +7,7 @@ the engine is judged by the textbook; and where a command fails, nothing that it
 
 from __future__ import annotations
 
+import codecs
 import contextlib
 import dataclasses
 import datetime as dt
@@ -27,8 +28,8 @@ import polars as pl
 import kanopy
 from kanopy.hierarchy.hierarchy import Hierarchy
 from tests.fuzz.jobs import Case, make_case
-from tests.fuzz.judging import KEY
-from tests.fuzz.options import with_options
+from tests.fuzz.judging import KEY, key_of
+from tests.fuzz.options import Drawn, with_options
 from tests.fuzz.people import any_case, judge_any_release, people_case
 from tests.fuzz.servers import tables_of_postgres, write_postgres
 from tests.fuzz.textbook import text_of
@@ -51,6 +52,8 @@ NEEDS_MEMORY = (
     "only taken apart in memory",
     "cannot be read as",
     "is not changed while it is read",
+    "does not treat columns",
+    "read piece by piece",
 )
 """How an engine refuses what only memory can do."""
 
@@ -81,7 +84,7 @@ def compare_case(case: Case, kind: str, address: str = "") -> str:
     with tempfile.TemporaryDirectory(prefix="fuzz-") as place:
         folder = Path(place)
         try:
-            source, job = write_source(folder, kind, case, address), write_job(folder, case)
+            source, job = write_source(folder, kind, case, address), write_job(folder, case, kind)
         except UnkeepableError:
             return "not kept"
         memory = run(folder, source, job, kind, "memory", case)
@@ -91,7 +94,7 @@ def compare_case(case: Case, kind: str, address: str = "") -> str:
         assert there.status == memory.status, f"{ENGINES[kind]} of {kind}: {_short(there)}; memory: {_short(memory)}"
         if there.release is None or memory.release is None:
             return {1: "no solution", 2: "refused"}[there.status]
-        judge_any_release(case, there.release, kanopy.read_table(source))
+        judge_any_release(case, there.release, kanopy.read_table(source, **form_of(case, kind)))
         if case.job.algorithm in DIFFER:
             return "released, differs"
         same(memory, there, f"{ENGINES[kind]} of {kind}")
@@ -146,7 +149,7 @@ def run(folder: Path, source: str, job: Path, kind: str, engine: str, case: Case
         arguments += [f"--{name}", out / f"{name}.{'csv' if name == 'mapping' else 'json'}"]
     if case.people is not None:
         arguments += ["--population", folder / "population.parquet"]
-    if case.job.pseudonymize:
+    if key_of(case) is not None:
         arguments += ["--key-file", folder / "key"]
     status, said, told = command(*arguments)
     assert status in (0, 1, 2), f"{engine} of {kind}: exit status {status}: {said[:400]}"
@@ -159,7 +162,12 @@ def run(folder: Path, source: str, job: Path, kind: str, engine: str, case: Case
     assert made and len(there) == wanted, f"{there} of {wanted} outputs were written"
     if engine == "spark":
         return Ran(status, said, told, pl.read_parquet(f"{output}/*.parquet"))
-    frame = kanopy.read_table(output) if into or kind != "csv" else pl.read_csv(output, infer_schema=False)
+    if into or kind != "csv":
+        return Ran(status, said, told, kanopy.read_table(output))
+    form = form_of(case, kind)
+    raw = Path(output).read_bytes()
+    text = raw.decode("utf-8-sig" if raw.startswith(codecs.BOM_UTF8) else form.get("encoding", "utf-8"))
+    frame = pl.read_csv(text.encode(), separator=form.get("delimiter", ","), infer_schema=False)
     return Ran(status, said, told, frame)
 
 
@@ -194,7 +202,12 @@ class UnkeepableError(Exception):
     """A table that this kind of file or database cannot keep."""
 
 
-def write_job(folder: Path, case: Case) -> Path:
+def form_of(case: Case, kind: str) -> dict[str, Any]:
+    """How the file of a case is written, where it is a file of text."""
+    return case.form if isinstance(case, Drawn) and kind == "csv" else {}
+
+
+def write_job(folder: Path, case: Case, kind: str) -> Path:
     """The job as a file, with its hierarchies beside it."""
     from kanopy.hierarchy.files.files import write_hierarchy
 
@@ -211,7 +224,7 @@ def write_job(folder: Path, case: Case) -> Path:
         case.people.write_parquet(folder / "population.parquet")
     (folder / "key").write_bytes(KEY)
     job = folder / "job.toml"
-    job.write_text(case.job.replaced(hierarchies=given).to_toml(), encoding="utf-8")
+    job.write_text(case.job.replaced(hierarchies=given, **form_of(case, kind)).to_toml(), encoding="utf-8")
     return job
 
 
@@ -229,7 +242,11 @@ def write_source(folder: Path, kind: str, case: Case, address: str = "") -> str:
     elif kind == "csv":
         if nested:
             raise UnkeepableError
-        table.with_columns(_isoed(table[name]) for name in table.columns).write_csv(path)
+        form = form_of(case, kind)
+        table = table.with_columns(_isoed(table[name]) for name in table.columns)
+        text = "A survey of people\n" * (form.get("header_row", 1) - 1)
+        text += table.write_csv(separator=form.get("delimiter", ","))
+        path.write_bytes(text.encode(form.get("encoding", "utf-8")))
     elif kind == "duckdb":
         import duckdb
 

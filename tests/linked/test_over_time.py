@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +12,10 @@ import polars as pl
 import pytest
 
 import kanopy
+from kanopy._errors import JobError, VerificationFailed
 from kanopy._table.datasets import path as bundled
-from kanopy.linked.over_time import publish_over_time
+from kanopy.linked.ledger import read_ledger
+from kanopy.linked.over_time import anonymize_over_time, publish_over_time, verify_over_time
 from kanopy.release.writing import Files
 
 KEY = b"a key of sixteen bytes"
@@ -128,10 +131,21 @@ def test_earlier_sensitive_values_satisfy_the_model_on_intersections(tmp_path: P
         if not away:
             groups.setdefault((may[row["who"]][0], row["sex"]), set()).add(may[row["who"]][1])
     assert all(len(values) >= 2 for values in groups.values())
+    # Without the model, June alone would tell what everybody had in May.
+    for table in (second, second.drop("ill")):
+        with pytest.raises(JobError, match="Release 1 kept a privacy model of"):
+            publish_over_time(
+                table,
+                kanopy.Job(quasi="sex", unit="who", k=2),
+                Files(str(tmp_path / "n.csv")),
+                tmp_path / "ledger",
+                KEY,
+            )
+    assert not (tmp_path / "n.csv").exists()
     ordered = kanopy.Job(quasi="sex", unit="who", k=2, models="t-ordered:pay:0.9")
     paid = first.with_columns(pay=pl.int_range(40) % 4)
     publish_over_time(paid, ordered, Files(str(tmp_path / "c.csv")), tmp_path / "other", KEY)
-    with pytest.raises(kanopy.JobError if hasattr(kanopy, "JobError") else Exception, match="keyed hashes only"):
+    with pytest.raises(JobError, match="keyed hashes only"):
         publish_over_time(
             paid.with_columns(pay=pl.col("pay").reverse()),
             ordered,
@@ -139,3 +153,19 @@ def test_earlier_sensitive_values_satisfy_the_model_on_intersections(tmp_path: P
             tmp_path / "other",
             KEY,
         )
+
+
+def test_the_second_look_notices_a_model_that_is_broken_on_the_intersection(tmp_path: Path) -> None:
+    who, ledger = [f"p{n}" for n in range(16)], tmp_path / "ledger"
+    job = kanopy.Job(quasi="sex", unit="who", k=2, models="l-distinct:ill:2", suppress="50%")
+    may = pl.DataFrame({"who": who, "sex": ["f", "m"] * 8, "ill": ["x", "x", "y", "y"] * 4})
+    publish_over_time(may, job, Files(str(tmp_path / "a.csv")), ledger, KEY)
+    # A release that only looks at June: published sexes put those with the same illness of May together.
+    june = may.with_columns(
+        sex=pl.Series(["f", "f", "m", "m"] * 4), ill=pl.Series(["x"] * 4 + ["y"] * 4 + ["x"] * 4 + ["y"] * 4)
+    )
+    made = anonymize_over_time(june, job, read_ledger(ledger, KEY), KEY)
+    verify_over_time(made, KEY)
+    careless = replace(made, result=kanopy.anonymize(june, job))
+    with pytest.raises(VerificationFailed, match="'l-distinct' of 'ill' in release 1"):
+        verify_over_time(careless, KEY)

@@ -21,8 +21,8 @@ import numpy as np
 
 from kanopy._arrays import Floats, Longs, Mask
 from kanopy._errors import DataError, JobError, MissingDependency
+from kanopy._mixins import Short
 from kanopy._progress import SILENT, Progress
-from kanopy._shown import Short
 from kanopy.attacks.cells import LEAST, MOST_COLUMNS, coded_by
 
 if TYPE_CHECKING:

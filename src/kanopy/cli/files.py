@@ -70,7 +70,7 @@ def key_for(job: Any, key_file: Path | None, data: str = "") -> bytes | None:
         )
     if job.pseudonymize or KEY in secrets:
         return read_key(key_file)
-    return given_key(key_file) if SEED in secrets else None
+    return given_key(key_file) if SEED in secrets or getattr(job, "margin", False) else None
 
 
 def drawn(
