@@ -179,7 +179,8 @@ class TaskCache:
             self._ready = True
             for worker in (self.quick, self.previews, self.long):
                 worker.submit("releases.warm_up", previews=worker is self.previews)
-            await self.cached("releases.catalogue", None)
+            with contextlib.suppress(KanopyError):  # the app is being closed
+                await self.cached("releases.catalogue", None)
         if self.project.work.source and self.underway is None:
             before = self.project.job_mark
             with contextlib.suppress(KanopyError, Superseded):

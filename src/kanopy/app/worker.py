@@ -75,7 +75,10 @@ class Worker:
         assert self._pipe is not None
         task = Task(next(self._numbers), name, arguments, asyncio.get_running_loop().create_future(), notify)
         self._tasks[task.number] = task
-        self._pipe.send(("do", task.number, name, arguments))
+        try:
+            self._pipe.send(("do", task.number, name, arguments))
+        except OSError:  # the process has ended meanwhile
+            self._finish(task.number, KanopyError("The work ended before it was done: its process is gone."))
         return task
 
     async def call(self, name: str, notify: Callable[[Step], None] | None = None, **arguments: Any) -> Any:
