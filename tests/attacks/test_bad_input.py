@@ -67,6 +67,11 @@ def test_said_and_counted() -> None:
     assert any("Everything is suppressed" in note for note in found.notes)
     assert all(each.risk is None for each in found.attacks if each.attack == "singling out")
 
+    # What a small control group cannot exclude is said, and is no favourable verdict.
+    found = kanopy.attack(PEOPLE, RELEASE, control=OTHERS[:40], quasi="age,town", sensitive="ill", **QUICK)
+    document = found.to_document("r.csv")
+    assert ("is not excluded" in document.verdict and document.good is None) or "more than chance" in document.verdict
+
     few = kanopy.attack(PEOPLE, RELEASE, control=OTHERS[:10], quasi="age,town", sensitive="ill", **QUICK)
     assert any("10 people: too few" in note for note in few.notes)
     assert all(each.risk is None for each in few.attacks if each.attack in ("linkability", "inference"))
