@@ -246,7 +246,8 @@ def _plain_numbers(classification: Classification, matches: Matches) -> list[int
     """The values found as codes that are plain whole numbers, if most codes are; long ones are ZIP codes at most."""
     longest = ZIP_AND_FOUR if classification.about.subject == "zip" else LONGEST_NUMBER
     codes = [value for value, how in zip(matches.values, matches.how, strict=True) if how in FOUND_BY_CODE]
-    numbers = [int(value) for value in codes if value.strip().isdecimal() and len(bare(value)) <= longest]
+    whole = [value.strip().removesuffix(".0") for value in codes]  # whole numbers that a file writes as decimal ones
+    numbers = [int(value) for value in whole if value.isdecimal() and len(value) <= longest]
     return numbers if numbers and 2 * len(numbers) > len(codes) else []
 
 
