@@ -17,7 +17,7 @@ from kanopy.app.controller import Controller
 from kanopy.app.task_cache import Underway
 from kanopy.app.worker import Task
 from kanopy.hierarchy import edit
-from kanopy.search.work import so_far
+from kanopy.search.budget import so_far
 from tests.app.simulated import Hand, elsewhere, here, simulate
 
 pytest.importorskip("nicegui", reason="the app is not installed: pip install 'kanopy[app]'")

@@ -122,7 +122,7 @@ def _words(draw: np.random.Generator, case: Drawn) -> Drawn:
         return _column(draw, case, values, {"method": "frequency", "k": int(draw.integers(1, 8))})
     if kind == 3:
         groups = {"work": {"indoors": list(WORDS[:5]), "outdoors": list(WORDS[5:])}}
-        above = lambda value: ["work", "indoors" if value in WORDS[:5] else "outdoors"]  # noqa: E731
+        above = lambda value: ["anybody", "work", "indoors" if value in WORDS[:5] else "outdoors"]  # noqa: E731
         return _column(draw, case, values, {"method": "groups", "groups": groups, "top": "anybody"}, groups=above)
     method = ["ontology", "semantic_clusters"][kind - 4]
     source = {"method": method} | ({"style": "taxonomy"} if kind == 4 and draw.random() < 0.3 else {})

@@ -44,7 +44,8 @@ def treatments(draw: np.random.Generator, case: Drawn) -> Drawn:
         if draw.random() < 0.5:
             columns.append(pl.Series("again", columns[0].to_list(), dtype=pl.String))
             given["again"] = {"method": "follow", "column": "fee"}
-    elif kind == 3:
+    elif kind == 3 and not any(case.table[name].dtype.is_temporal() for name in ("ill", *case.extras)):
+        # Dates that are not shifted beside shifted ones undo them: they would be withheld.
         days = [dt.date(2020, 1, 1) + dt.timedelta(days=int(day)) for day in draw.integers(0, 700, rows)]
         columns.append(pl.Series("fee", _gapped(draw, days), dtype=pl.Date))
         given["fee"] = dict(DATES[int(draw.integers(0, len(DATES)))])

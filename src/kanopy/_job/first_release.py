@@ -90,7 +90,7 @@ def ties(frame: pl.DataFrame, job: Job) -> list[str]:
     >>> ties(visits, Job(quasi="age", unit="who", sensitive="first", k=2))
     ['first']
     """
-    from kanopy._job.reading import ReadingRules, read_records
+    from kanopy._job.reading_rules import ReadingRules, read_records
     from kanopy._table.grouping import tied_columns
 
     if not job.unit:
@@ -126,7 +126,7 @@ def try_release(frame: pl.DataFrame, job: Job, *, tied: bool = False) -> Trial |
 
 def _tried(part: pl.DataFrame, job: Job, tied: bool) -> Trial | None:
     from kanopy._job.inputs import resolve_hierarchies
-    from kanopy._job.reading import ReadingRules, read_records
+    from kanopy._job.reading_rules import ReadingRules, read_records
 
     frame = read_records(part, job, rules=ReadingRules.of(job), part=True)
     hierarchies = resolve_hierarchies(frame, job)
@@ -159,7 +159,7 @@ def _losses(
     from kanopy._table.grouping import units_of
     from kanopy.engine.local import LocalEngine
     from kanopy.metrics.full_domain import Loss
-    from kanopy.metrics.release import column_losses
+    from kanopy.metrics.release_losses import column_losses
     from kanopy.privacy.models import KAnonymity
     from kanopy.search.algorithms import make_algorithm, takes_budget
     from kanopy.search.problem import Problem

@@ -14,19 +14,19 @@ from typing import TYPE_CHECKING, Any
 from kanopy._errors import shown_address, some
 from kanopy._job.design import Design
 from kanopy._job.job import Job
-from kanopy._job.kinds import DEFAULT_K
+from kanopy._job.parameter_types import DEFAULT_K
 from kanopy._job.toml_text import toml_key, toml_value
-from kanopy._shown import Short, shown_by
+from kanopy._mixins import Short, shown_by
 from kanopy._table.official.classified import proposed, with_classified_roles
 from kanopy._table.official.places import place_guesses
 from kanopy._table.roles import Role
-from kanopy.hierarchy.bands import bands_in_order
-from kanopy.hierarchy.scales import in_known_order
+from kanopy.hierarchy.ordinal import in_known_order
+from kanopy.hierarchy.ranges import bands_in_order
 
 if TYPE_CHECKING:
     from kanopy._table.formats.layout import Layout
     from kanopy._table.guessing.guess import Guess
-    from kanopy._table.guessing.values import Values
+    from kanopy._table.guessing.value_kinds import Values
     from kanopy.hierarchy.hierarchy import Hierarchy
 
 LEVELS = {"numeric": 8, "date": 6, "mask": 6}
@@ -86,8 +86,8 @@ def guess_job(data: Any, source: str = "", *, layout: Layout | None = None) -> G
     """
     from kanopy._table.frames import to_polars
     from kanopy._table.guessing.guess import guess_roles
-    from kanopy._table.guessing.values import MISSING_WORDS, Values
-    from kanopy._table.guessing.written import rows_of_no_record
+    from kanopy._table.guessing.text_formats import rows_of_no_record
+    from kanopy._table.guessing.value_kinds import MISSING_WORDS, Values
 
     is_file = isinstance(data, (str, os.PathLike))
     if layout is not None and not is_file and not source:
@@ -219,7 +219,7 @@ def _hidden(reads: dict[str, _Read]) -> list[str]:
 
 def _with_dependent(frame: Any, guesses: list[Guess]) -> list[Guess]:
     """Columns that would be published and tell what a quasi-identifier hides are undecided."""
-    from kanopy._table.guessing.narrowing import told_of_hidden
+    from kanopy._table.guessing.inference import told_of_hidden
 
     hidden = [guess.column for guess in guesses if guess.role == Role.QUASI_IDENTIFIER]
     shown = [guess.column for guess in guesses if guess.role in (Role.SENSITIVE, Role.INSENSITIVE)]
@@ -248,7 +248,7 @@ def with_hierarchies(guessed: GuessedJob, data: Any, folder: str) -> tuple[Guess
     (['age.json', 'town.csv'], 'levels/town.csv')
     """
     from kanopy._job.inputs import resolve_hierarchies
-    from kanopy._job.reading import as_said
+    from kanopy._job.reading_rules import as_said
     from kanopy._table.frames import to_polars
     from kanopy.engine.lists import unrolled
 
@@ -426,8 +426,8 @@ def _means_something(guess: Guess, seen: Values, known: dict[frozenset[str], boo
 
 
 def _dates(guess: Guess, texts: list[str]) -> _Read:
-    from kanopy._table.guessing.written import date_form
-    from kanopy.hierarchy.moments import read_moments
+    from kanopy._table.guessing.text_formats import date_form
+    from kanopy.hierarchy.timestamps import read_moments
 
     read = read_moments(texts)
     if read is not None and read.period:
@@ -453,7 +453,7 @@ def _dates(guess: Guess, texts: list[str]) -> _Read:
 def _periods(texts: list[str], form: str, odd: Collection[str]) -> dict[str, Any]:
     """The periods that part dates written in a form, where they are not the usual ones."""
     from kanopy.hierarchy.builders.dates import Dates, periods_of
-    from kanopy.hierarchy.moments import read_moments
+    from kanopy.hierarchy.timestamps import read_moments
 
     said = [text.strip() for text in texts if text not in odd]
     read = None if form else read_moments(said)

@@ -6,8 +6,8 @@ from collections.abc import Collection, Mapping
 from types import SimpleNamespace
 from typing import Annotated, Any
 
-from kanopy._job.kinds import KnownRows
-from kanopy._kinds import MapOf, Maybe, Names, Number, OneOf, Text
+from kanopy._job.parameter_types import KnownRows
+from kanopy._parameter_types import MapOf, Maybe, Names, Number, OneOf, Text
 from kanopy._parameters import parameters_of, unused
 from kanopy._table.policies import EACH, ONCE
 from kanopy._usage import Needs, in_vain, refuse_in_vain

@@ -22,8 +22,8 @@ import numpy as np
 
 from kanopy._arrays import Floats, Ints, Longs, Mask
 from kanopy._core.classes import Classes
+from kanopy._mixins import Plain, Short
 from kanopy._progress import SILENT, Progress
-from kanopy._shown import Plain, Short
 
 if TYPE_CHECKING:
     from kanopy.hierarchy.hierarchy import Hierarchy

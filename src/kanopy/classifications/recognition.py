@@ -20,7 +20,7 @@ from pathlib import Path
 
 import numpy as np
 
-from kanopy._shown import Short
+from kanopy._mixins import Short
 from kanopy.classifications.classification import Classification, bare, plain
 from kanopy.classifications.matching import CODE, LABEL, OTHER_VERSION, RANGE, Matches, match_values
 from kanopy.classifications.registry import BUNDLED, SOURCES, load_classification
@@ -330,11 +330,15 @@ def form_of(value: str) -> str:
     return re.sub("[0-9]", "9", re.sub("[A-Z]", "A", bare(value)))
 
 
+_FORM = {**dict.fromkeys(range(48, 58), "9"), **dict.fromkeys((*range(65, 91), *range(97, 123)), "A")}
+
+
 @lru_cache(maxsize=32)
 def densities(classification: Classification) -> dict[str, float]:
     """Per form the share of all texts of that form that are codes (or other spellings of codes)."""
     spelled = {*classification.bare_codes, *(key for key in classification.aliases if key.isupper() or key.isdigit())}
-    forms = Counter(form_of(code) for code in spelled if code.isalnum())
+    codes = [code for code in spelled if code.isalnum()]
+    forms = Counter("\n".join(codes).translate(_FORM).split("\n") if "".join(codes).isascii() else map(form_of, codes))
     return {form: number / (26 ** form.count("A") * 10 ** form.count("9")) for form, number in forms.items()}
 
 

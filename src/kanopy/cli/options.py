@@ -16,7 +16,7 @@ from typing import Annotated, Any
 import typer
 
 from kanopy._job.usage import reduced, require_used
-from kanopy._kinds import Names
+from kanopy._parameter_types import Names
 from kanopy._parameters import unused
 from kanopy._usage import Needs, in_vain, refuse_in_vain
 from kanopy.cli.console import STANDARD, begin, note
@@ -139,7 +139,7 @@ SHARED: dict[str, tuple[Any, ...]] = {
     "report": (FILE, "Write a report: a page (.html), a document (.pdf, .docx), the numbers (.json), a script (.py)."),
     "report_values": (FLAG, "Show original rows and values in the report. Keep it inside.", "--report-values"),
     "sampling_fraction": (TEXT, "The share of the population that is in the table, e.g. 2%."),
-    "sampling_weight": (TEXT, "The column with sampling weights: how many people a row stands for.", "--weight"),
+    "sampling_weight": (TEXT, "The column with sampling weights: how many people a row stands for."),
     "household": (TEXT, "The column whose equal values belong to one household."),
     "every": (TEXT, "Rows that share each combination of a few quasi-identifiers: 2:10,3:3 for any two, any three."),
     "target": (TEXT, "A column whose prediction is tried before and after."),
@@ -263,7 +263,7 @@ OTHER_RELEASE = Needs(
     lambda given: given.beside or getattr(given, "released", None) is not None,
 )
 RELEASED = Needs("a release of the table (--released FILE)", lambda given: given.released is not None)
-WEIGHTS = Needs("sampling weights (--weight COLUMN)", lambda given: given.sampling_weight or given.job)
+WEIGHTS = Needs("sampling weights (--sampling-weight COLUMN)", lambda given: given.sampling_weight or given.job)
 SKIPPED = Needs("a job that skips rows (skip-rows)", lambda given: given.wanted.skip_rows, "job")
 DATA = Needs("data to measure on (--data FILE)", lambda given: given.data is not None)
 CHANCE = Needs("something left to chance (--learn, or --queries above 0)", lambda given: given.learn or given.queries)
@@ -279,7 +279,7 @@ def both(first: Needs, second: Needs) -> Needs:
     """Two needs of one option.
 
     >>> both(WEIGHTS, RELEASED).words
-    'sampling weights (--weight COLUMN) and a release of the table (--released FILE)'
+    'sampling weights (--sampling-weight COLUMN) and a release of the table (--released FILE)'
     """
     return Needs(f"{first.words} and {second.words}", lambda given: first.met(given) and second.met(given), first.once)
 
@@ -371,7 +371,7 @@ def command(
 def _with_layout(given: dict[str, Any]) -> dict[str, Any]:
     """What was given, with what is said of the form of a file as one."""
     from kanopy._job.job import Job
-    from kanopy._kinds import taken
+    from kanopy._parameter_types import taken
     from kanopy._parameters import parameters_of
     from kanopy._table.formats.layout import Layout
 

@@ -24,8 +24,8 @@ import numpy as np
 
 from kanopy._arrays import Floats, Longs
 from kanopy._errors import HierarchyError, near_miss
+from kanopy._mixins import Drawn
 from kanopy._parameters import parameters_of
-from kanopy._shown import Drawn
 from kanopy._usage import Needs, refuse_in_vain
 from kanopy.hierarchy.builders.base import Builder
 from kanopy.hierarchy.builders.bins import EqualFrequency, EqualWidth, Widths
@@ -38,11 +38,12 @@ from kanopy.hierarchy.builders.official.classified import FromClassification, su
 from kanopy.hierarchy.builders.on_the_fly import Iotf, KAware, Otf
 from kanopy.hierarchy.builders.relaxation import Chu
 from kanopy.hierarchy.builders.rounding import PARTS, Round
+from kanopy.hierarchy.builders.semantic.everyday import find_vocabulary
 from kanopy.hierarchy.column import Column, column_of
 from kanopy.hierarchy.construct import spans
 from kanopy.hierarchy.hierarchy import Hierarchy
-from kanopy.hierarchy.moments import EPOCH, MICROSECOND
-from kanopy.hierarchy.scales import in_known_order
+from kanopy.hierarchy.ordinal import in_known_order
+from kanopy.hierarchy.timestamps import EPOCH, MICROSECOND
 
 if TYPE_CHECKING:
     from kanopy.hierarchy.builders.semantic.builders import Proposal
@@ -189,6 +190,17 @@ def by_meaning(column: Column, k: int = 5) -> Suggestion | None:
     return meant if as_good else None
 
 
+def knows_answers(column: Column) -> bool:
+    """Whether a vocabulary knows a column's values as everyday answers.
+
+    >>> knows_answers(column_of(["HS-grad", "Bachelors", "Masters", "Some-college"], name="education"))
+    True
+    """
+    labels = column.labels()
+    few = column.kind == "text" and FEWEST_WORDS <= len(labels) <= MOST_WORDS
+    return few and in_known_order(labels) is None and find_vocabulary(labels, column.name) is not None
+
+
 def knows_enough(column: Column) -> bool:
     """Whether most values of a text column are words that WordNet knows, so that they can be grouped by meaning."""
     labels = column.labels()
@@ -243,7 +255,7 @@ def candidates(column: Column, k: int, style: str | None = None) -> list[Builder
     builders = [*suggested(column), *readable(column, k)]
     if column.kind == "text":
         more: list[Builder] = [Order(fan_out=(2,)), Order(fan_out=(5,))] if _codes(column.labels()) else []
-        if knows_enough(column):
+        if knows_enough(column) or knows_answers(column):
             from kanopy.hierarchy.builders.semantic.builders import Ontology
 
             more.append(Ontology() if style is None else Ontology(style=style))

@@ -134,9 +134,9 @@ def anonymize_over_time(
     written and nothing is recorded yet."""
     import polars as pl
 
-    from kanopy._job.reading import read_records
-    from kanopy.linked.prepared import UNSAID_LAYOUT
-    from kanopy.metrics.release import release_losses
+    from kanopy._job.reading_rules import read_records
+    from kanopy.linked.preparation import UNSAID_LAYOUT
+    from kanopy.metrics.release_losses import release_losses
 
     if not isinstance(job, Job) or job.masks:
         raise JobError(

@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from kanopy._arrays import Ints
-from kanopy._table.guessing.values import FALSE, TRUE, Values
+from kanopy._table.guessing.value_kinds import FALSE, TRUE, Values
 
 MOST_COLUMNS = 400
 LONGEST_AFFIX = 4
@@ -206,8 +206,8 @@ def keys_of_people(frame: pl.DataFrame, without: Sequence[str] = (), identifiers
     >>> [(key.column, key.hanging) for key in keys_of_people(frame)]
     [('patient', ('sex',))]
     """
+    from kanopy._table.guessing.column_names import meanings_of
     from kanopy._table.guessing.lexicon import PERSON_NAME
-    from kanopy._table.guessing.names import meanings_of
 
     part = frame.head(ROWS_FOR_KEYS)
     plain = [n for n in part.columns[:MOST_COLUMNS] if not part[n].dtype.is_nested() and part[n].dtype != pl.Object]

@@ -9,7 +9,7 @@ from typing import Any
 from nicegui import ui
 
 from kanopy._errors import JobError
-from kanopy._kinds import as_share
+from kanopy._parameter_types import as_share
 from kanopy.app.pages.page import Page
 from kanopy.app.widgets.elements import button, card, heading, named, number, share, title
 from kanopy.app.widgets.points import Points

@@ -56,9 +56,9 @@ def candidates(state: WorkerState, notify: Callback, *, source: str, job: str, p
 
 def risky_rows(state: WorkerState, notify: Callback, *, source: str, job: str, project_folder: str) -> dict[str, Any]:
     """The rows of the original with the highest scores, and the smallest combinations that make each of them rare."""
-    from kanopy._job.reading import as_said
+    from kanopy._job.reading_rules import as_said
     from kanopy._table.frames import to_polars
-    from kanopy.study.risk import assess_risk
+    from kanopy.study.risk_study import assess_risk
 
     wanted = job_of(job, project_folder)
     Progress(notify)("looking for special uniques")

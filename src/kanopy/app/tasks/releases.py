@@ -13,9 +13,9 @@ from kanopy._job.usage import used_alone
 from kanopy._progress import Callback, Clock, Progress
 from kanopy.app.tasks.worker_state import WorkerState, job_of
 from kanopy.metrics.risk.class_sizes import SizeBin
-from kanopy.report.charts.release import class_sizes, column_losses
+from kanopy.report.charts.release_charts import class_sizes, column_losses
 from kanopy.report.render import svg
-from kanopy.report.words import counting
+from kanopy.report.text import counting
 
 if TYPE_CHECKING:
     from kanopy.release.result import Result

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from kanopy._job.guess import guess_job
 from kanopy._job.inputs import resolve_hierarchies
 from kanopy._job.job import Job
-from kanopy._job.reading import read_records
+from kanopy._job.reading_rules import read_records
 from kanopy._progress import Callback, Progress
 from kanopy._table import datasets
 from kanopy.app.tasks.worker_state import WorkerState, job_of
@@ -67,7 +67,7 @@ def profiles(
     state: WorkerState, notify: Callback, *, source: str, job: str, project_folder: str
 ) -> list[dict[str, Any]]:
     """Per column its type, its values, a small histogram, and how many rows it singles out alone."""
-    from kanopy.study.columns import look_at_columns
+    from kanopy.study.column_profiles import look_at_columns
 
     wanted = job_of(job, project_folder)
     found = look_at_columns(state.frame(source, wanted), wanted, Progress(notify))

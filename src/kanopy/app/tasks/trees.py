@@ -85,7 +85,7 @@ def tree(
 ) -> dict[str, Any]:
     """A hierarchy ready to be drawn: per node its rows, or people, and its loss; and its scores at the job's k."""
     from kanopy._table.roles import called
-    from kanopy.study.columns import people_under
+    from kanopy.study.column_profiles import people_under
 
     wanted = job_of(job, project_folder)
     tree = parse_json(hierarchy, column, name=column)

@@ -59,7 +59,7 @@ class WorkerState:
 
     def column(self, name: str, column: str, job: Job) -> Column:
         """A column as hierarchies see it under a job: missing ones known, numbers read."""
-        from kanopy.study.columns import column_under
+        from kanopy.study.column_profiles import column_under
 
         return column_under(self.frame(name, job), column, job)
 

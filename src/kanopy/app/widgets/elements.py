@@ -158,7 +158,7 @@ def spark(bars: Sequence[int], description: str) -> Element:
 
 def share(value: float | None) -> str:
     """A share in percent, as the report writes it."""
-    from kanopy.report.words import percent
+    from kanopy.report.text import percent
 
     return percent(value)
 

@@ -36,7 +36,7 @@ def anonymize_linked(job: Path, output: str, given: dict[str, Any]) -> None:
     """Publish all tables of a job into a folder or a database, or none."""
     from kanopy._table.pseudonyms import read_key
     from kanopy.linked.job import LinkedJob, read_plain
-    from kanopy.linked.result import check_folder, check_report_name
+    from kanopy.linked.linked_result import check_folder, check_report_name
     from kanopy.linked.run import anonymize_tables
 
     if "ledger" in o.on_command_line():

@@ -12,12 +12,12 @@ import numpy as np
 
 from kanopy._arrays import SUPPRESSED_LABEL
 from kanopy._errors import HierarchyError, near_miss, some
-from kanopy._kinds import ListOf, Maybe, Text, collected
+from kanopy._parameter_types import ListOf, Maybe, Text, collected
 from kanopy.hierarchy.builders.base import Builder
 from kanopy.hierarchy.column import Column, column_of_moments
 from kanopy.hierarchy.construct import parents_of_table
 from kanopy.hierarchy.hierarchy import Hierarchy
-from kanopy.hierarchy.moments import EPOCH, MICROSECOND
+from kanopy.hierarchy.timestamps import EPOCH, MICROSECOND
 
 GRANULARITIES = ("minute", "hour", "day", "week", "month", "quarter", "year", "iso_year", "decade", "century")
 _CALENDAR = {

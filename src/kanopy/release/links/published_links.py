@@ -64,7 +64,7 @@ def published_link(frame: pl.DataFrame, job: Job, roles: Mapping[str, str] | Non
             tuple(tied),
             f"{some(tied)} {are} {how}, {what} one value per person, and fewer than k people share most of {its}",
         )
-    from kanopy.study.row_order import stand_together
+    from kanopy.study.order_disclosure import stand_together
 
     if job.shuffle is False and stand_together(frame, job.unit):
         return PublishedLink((), "rows of one person stand together (shuffle = false)")

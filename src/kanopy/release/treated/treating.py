@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from kanopy._core.classes import Domain
     from kanopy.release.prepare import Prepared
     from kanopy.search.solution import Solution
-    from kanopy.treatments.base import Secrets, Treatment
+    from kanopy.treatments.base import Treatment
 
 
 @dataclass(frozen=True, eq=False)
@@ -149,80 +149,6 @@ def require_columns(protect: Mapping[str, Treatment], columns: list[str]) -> Non
                     "not have. "
                     f"{near_miss(name, columns)}"
                 )
-
-
-def works_in_pieces(treatment: Treatment) -> bool:
-    """Whether a treatment gives each row its values from the row and a key alone, so that pieces of a table are treated
-    as the whole is. What needs a count of the whole table or random numbers per row is done in memory."""
-    return treatment.piecewise and not treatment.random and not treatment.measures("x")
-
-
-def require_piecewise(job: Any, engine: str) -> None:
-    """Refuse treatments that an engine cannot run because it never has all rows at once."""
-    protect = getattr(job, "protect", None) or {}
-    whole = [column for column, each in protect.items() if not works_in_pieces(each)]
-    if whole:
-        methods = dict.fromkeys(protect[column].name for column in whole)
-        raise JobError(
-            f"The engine {engine!r} treats rows piece by piece, and {some(methods)} of {some(whole)} looks at all "
-            "rows at "
-            "once or draws random numbers. Use the engine 'memory', or a treatment that works piece by piece (`kanopy "
-            "treatments`)."
-        )
-    if protect and not job.quasi:
-        raise JobError(
-            f"A job of treatments only runs in memory, not on the engine {engine!r}. Use the engine 'memory'."
-        )
-
-
-def require_in_memory(job: Any, engine: str) -> None:
-    """Refuse treatments on an engine whose rows do not pass by."""
-    if getattr(job, "protect", None):
-        raise JobError(
-            f"The engine {engine!r} does not treat columns ({some(job.protect)}): its rows stay where they are. Use "
-            "the engine "
-            "'memory', or 'stream' for files."
-        )
-
-
-def columns_alongside(job: Any) -> list[str]:
-    """The columns that treatments look at."""
-    return [name for column, each in job.protect.items() for name in each.reads(column)]
-
-
-def treat_piece(records: pl.DataFrame, job: Any, secrets: Secrets) -> pl.DataFrame:
-    """A piece of a table with its treated columns, each verified on the piece by independent code.
-
-    A treated column whose treatment misses a column that it looks at becomes missing: nothing untreated passes.
-    """
-    import polars as pl
-
-    from kanopy.treatments.apply import treat_frame
-    from kanopy.verify.treatments import TreatedColumns, verify_treatment
-
-    made: dict[str, pl.Series] = {}
-    for column, treatment in job.protect.items():
-        if column not in records.columns:
-            continue
-        if not set(treatment.reads(column)) <= set(records.columns):
-            made[column] = pl.Series(column, [None] * records.height, records[column].dtype)
-            continue
-        own = treat_frame(records, column, treatment, secrets, facts={"pieces": True})
-        unit = tuple(name for name in job.unit if name in records.columns)
-        verify_treatment(TreatedColumns(column, treatment.to_dict(), records, records.with_columns(own.values()), unit))
-        made |= own
-    return records.with_columns(made.values())
-
-
-def treated_in_pieces(job: Any) -> Treated | None:
-    """What is said of a release whose rows were treated while they passed by."""
-    import polars as pl
-
-    protect = getattr(job, "protect", None)
-    if not protect:
-        return None
-    checks = tuple(f"{column}: every piece of the table was checked while it was written" for column in protect)
-    return Treated(pl.DataFrame(), protect, checks=checks, pieces=True)
 
 
 def check_key_first(job: Any, key: bytes | None) -> None:

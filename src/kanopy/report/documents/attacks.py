@@ -7,7 +7,7 @@ from typing import Any
 
 from kanopy.report.charts.attacks import attack_rates
 from kanopy.report.documents.document import Document, Figure, Notes, Part, Section, Table
-from kanopy.report.words import percent, whole
+from kanopy.report.text import percent, whole
 
 KINDS = {
     "singling out": (

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from kanopy.report.documents.document import Notes, Part, Section, Table
-from kanopy.report.words import figure, percent, whole
+from kanopy.report.text import figure, percent, whole
 
 WORDS = (
     "An attacker who knows that no finer release satisfies the job excludes what would have allowed one. The "

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from kanopy.report.charts.release import column_losses
+from kanopy.report.charts.release_charts import column_losses
 from kanopy.report.documents.document import Document, Figure, Notes, Section, Table
-from kanopy.report.documents.release import SIGNATURES
-from kanopy.report.words import figure, percent, plural, whole
+from kanopy.report.documents.release_document import SIGNATURES
+from kanopy.report.text import figure, percent, plural, whole
 
 
 def tables_document(found: Mapping[str, Any], links: Sequence[tuple[str, str]], *, checksum: str = "") -> Document:

@@ -25,8 +25,8 @@ from kanopy._core.classes import Recoding, recoding_from_nodes
 from kanopy._errors import JobError, NoSolution
 from kanopy._progress import SILENT, Progress
 from kanopy.search.judge import SCORE_TOLERANCE
+from kanopy.search.partition_solution import release, release_levels, release_score, safe_together, suppress_unsafe
 from kanopy.search.problem import Problem
-from kanopy.search.release import release, release_levels, release_score, safe_together, suppress_unsafe
 from kanopy.search.solution import Solution
 
 MOST_LISTED = 1_000_000

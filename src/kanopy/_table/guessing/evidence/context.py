@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from kanopy._table.guessing.column_names import words_of
 from kanopy._table.guessing.evidence.value_facts import FEW_VALUES, HALF
 from kanopy._table.guessing.evidence.views import ColumnView, TableView
 from kanopy._table.guessing.lexicon import HEALTH, SURVEY_WEIGHT
-from kanopy._table.guessing.names import words_of
 from kanopy._table.guessing.structure import coarser_form, dummy_groups, exclude, of_another, same_thing, yes_no_runs
 from kanopy._table.roles import Role
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import itertools
 import re
 
+from kanopy._table.guessing.column_names import ENDINGS_OF_NUMBERS, SHORTEST_STEM, STEM, WORD, words_of
 from kanopy._table.guessing.evidence.sample_design import names_part_of_sample
 from kanopy._table.guessing.evidence.views import ColumnView, FactFunction
 from kanopy._table.guessing.lexicon import RECORD_NUMBER, lexicon
-from kanopy._table.guessing.names import ENDINGS_OF_NUMBERS, SHORTEST_STEM, STEM, WORD, words_of
 from kanopy._table.guessing.structure import hangs_on
-from kanopy._table.guessing.values import MOSTLY
+from kanopy._table.guessing.value_kinds import MOSTLY
 from kanopy._table.roles import HOUSEHOLD_WORDS, Role
 
 FEWEST_OF_PEOPLE, OF_ROWS = 30, 0.02

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from kanopy._table.guessing.column_names import words_of
 from kanopy._table.guessing.evidence.views import ColumnView, TableView
 from kanopy._table.guessing.lexicon import SURVEY_WEIGHT
-from kanopy._table.guessing.names import words_of
 from kanopy._table.roles import HOUSEHOLD_WORDS, Role
 
 if TYPE_CHECKING:

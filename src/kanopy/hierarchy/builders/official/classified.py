@@ -16,8 +16,8 @@ import numpy as np
 
 from kanopy._arrays import SUPPRESSED_LABEL, Ints
 from kanopy._errors import HierarchyError, some
-from kanopy._kinds import Flag, ListOf, OneOf, Text
-from kanopy._shown import Drawn
+from kanopy._mixins import Drawn
+from kanopy._parameter_types import Flag, ListOf, OneOf, Text
 from kanopy.classifications.classification import Classification
 from kanopy.classifications.matching import Matches, match_values
 from kanopy.classifications.registry import SOURCES, has_shape, load_classification
