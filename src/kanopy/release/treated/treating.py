@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -32,8 +32,23 @@ class Treated:
     """The secret tables of tokens by where they are written: whoever has one turns pseudonyms back."""
     checks: tuple[str, ...] = ()
     """What the independent check found to hold, per treatment."""
+    withheld: Mapping[str, pl.Series] = field(default_factory=dict)
+    """Per treated column the rows whose values were withheld after it was treated."""
     pieces: bool = False
     """Whether rows were treated and verified while they passed by: none of them is here."""
+
+    def withheld_since(self, before: pl.DataFrame, after: pl.DataFrame) -> Treated:
+        """The same after values of suppressed rows were withheld: what is not published was not treated."""
+        gone = {
+            name: after[name].is_null() & before[name].is_not_null()
+            for column, each in self.protect.items() for name in each.writes(column)
+        }  # fmt: skip
+        return replace(self, withheld={name: own for name, own in gone.items() if own.any()})
+
+    def before(self, column: str) -> pl.DataFrame:
+        """The rows before a treatment, without what was withheld of its columns."""
+        own = [name for name in self.protect[column].writes(column) if name in self.withheld]
+        return self.original.with_columns(self.original[name].set(self.withheld[name], None) for name in own)
 
     def to_dict(self) -> list[dict[str, Any]]:
         """Per treatment what it does, promises and does not; no key, no seed, no value."""
@@ -118,9 +133,9 @@ def verify_treated(treated: Treated | None, job: Any, published: pl.DataFrame) -
     found = []
     for column, treatment in treated.protect.items():
         unit = tuple(job.unit) if getattr(job, "unit", ()) else ()
-        seen = TreatedColumns(column, treatment.to_dict(), treated.original, published, unit, published)
+        seen = TreatedColumns(column, treatment.to_dict(), treated.before(column), published, unit, published)
         found.append(verify_treatment(seen))
-        wrong = treatment.check(treated.original, published)
+        wrong = treatment.check(treated.before(column), published)
         if wrong is not None:
             raise VerificationFailed(f"The treated column {column!r} is not what {treatment.name!r} allows: {wrong}.")
     return tuple(found)
