@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from kanopy._errors import NoSolution
+from kanopy._errors import JobError, NoSolution
 from kanopy._files import private_folder, write_whole
 from kanopy._job.job import Job
 from kanopy._job.usage import used_alone
@@ -40,7 +40,7 @@ def warm_up(state: WorkerState, notify: Callback, *, previews: bool = True) -> N
 
 def preview_job(state: WorkerState, notify: Callback, *, source: str, job: str, project_folder: str) -> dict[str, Any]:
     """A quick estimate of a release: loss, classes and suppressed rows. Nothing is verified or written."""
-    wanted = job_of(job, project_folder)
+    wanted = _generalizing(job_of(job, project_folder))
     previews = state.previews(source, wanted, notify)
     try:
         preview = previews.at(wanted, Progress(notify))
@@ -58,6 +58,16 @@ def preview_job(state: WorkerState, notify: Callback, *, source: str, job: str, 
     return {"feasible": True, **plain, "column_losses": losses, **charts}
 
 
+def _generalizing(job: Job) -> Job:
+    """The job; refused where it generalizes nothing, as the pages of the app are about groups of rows."""
+    if not job.quasi:
+        raise JobError(
+            "The app makes releases of jobs with a quasi-identifier. Choose one, or make the release of a job of "
+            "treatments only with `kanopy anonymize --job`."
+        )
+    return job
+
+
 def _charts(before: tuple[SizeBin, ...], after: tuple[SizeBin, ...], losses: dict[str, float]) -> dict[str, Any]:
     charts = {"sizes": svg(class_sizes(before, after), "sizes", "Share of rows by the size of their group")}
     if losses:
@@ -69,15 +79,14 @@ def run(
     state: WorkerState, notify: Callback, *, source: str, job: str, project_folder: str, folder: str, suffix: str
 ) -> dict[str, Any]:
     """Make a release as the command line does, and write it with mapping, manifest and numbers into a folder."""
-    import os
-
     from kanopy._table.sources import local_path
     from kanopy.release.run import anonymize
+    from kanopy.release.treated.treating import key_of_run
     from kanopy.release.writing import Files, write_files
 
-    wanted, written_to, clock = job_of(job, project_folder), Path(folder), Clock()
+    wanted, written_to, clock = _generalizing(job_of(job, project_folder)), Path(folder), Clock()
     read = state.source(source, wanted)
-    key = (os.environ.get("KANOPY_KEY", "").encode() or None) if wanted.pseudonymize else None
+    key = key_of_run(wanted)
     # Weights and households serve the page of risks too, where no model asks for them.
     result = anonymize(read.frame, used_alone(wanted), progress=notify, clock=clock, source=source, key=key)
     private_folder(written_to)
