@@ -313,7 +313,9 @@ def test_the_app_keeps_and_runs_treatments(hospital, tmp_path, monkeypatch):
     hospital.write_csv(tmp_path / "t.csv")
     job = Job(quasi=["age", "sex"], k=3, suppress=0.5, protect={"creatinine": "noise", "account": "hash"})
     given = {"source": str(tmp_path / "t.csv"), "project_folder": str(tmp_path)}
-    made = run(WorkerState(), lambda step: True, job=job.to_toml(), folder=str(tmp_path / "r"), suffix=".csv", **given)
+    state = WorkerState()
+    more = {"folder": str(tmp_path / "r"), "suffix": ".csv", "table": state.digest(given["source"], job)}
+    made = run(state, lambda step: True, job=job.to_toml(), **more, **given)
     assert {each["method"] for each in made["treatments"]} == {"noise", "hash"}
     assert not any(KEY in file.read_bytes() for file in (tmp_path / "r").iterdir())
     assert not set(pl.read_csv(tmp_path / "r" / "release.csv")["account"]) & set(hospital["account"])
