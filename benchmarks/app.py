@@ -155,7 +155,7 @@ def go(hand: Hand, source: str | None) -> None:
     hand.measure("to Explore", hand.link("Explore"), whole="shown('Plans') && shown('All candidates')")
     hand.measure("to Risk and utility", hand.link("Risk and utility"), first="shown('stand out')",
                  whole="shown('Which columns make rows rare') || shown('Look for them')")  # fmt: skip
-    hand.measure("to Take home", hand.link("Take home"), whole="all('.code').length > 2")
+    hand.measure("to Download", hand.link("Download"), whole="all('.code').length > 2")
     hand.measure("to Data", hand.link("Data"), first="all('.columns-box').length", whole=lines)
     for place, done in (("Risk and utility", "shown('Which columns') || shown('Look for')"), ("Hierarchies", tree),
                         ("Release", "all('.small-tiles .number').length > 3")):  # fmt: skip

@@ -22,7 +22,7 @@ from kanopy._table.sources import read_table
 from kanopy.engine.local import LocalEngine
 from kanopy.hierarchy.files.files import find_hierarchies, read_hierarchy
 from kanopy.metrics.certainty import global_certainty_penalty
-from kanopy.metrics.release import release_losses
+from kanopy.metrics.release_losses import release_losses
 from kanopy.privacy.models import KAnonymity
 from kanopy.search.algorithms import ALGORITHMS, algorithm_class, make_algorithm
 from kanopy.search.bound.bound import lower_bound

@@ -20,9 +20,9 @@ from kanopy.metrics.risk.class_sizes import risk
 from kanopy.metrics.risk.identifying import identifying_columns
 from kanopy.metrics.risk.linkage import attack
 from kanopy.metrics.risk.population import population_uniques
-from kanopy.study.assess import assess
 from kanopy.study.check import check
-from kanopy.study.risk import assess_risk
+from kanopy.study.risk_study import assess_risk
+from kanopy.study.utility_study import assess
 
 SIZES = (2, 74, 5, 7, 16, 41, 8, 14)
 """Values per column, as in the eight quasi-identifiers of Adult."""
@@ -86,7 +86,7 @@ def main() -> None:
     small = people(100_000, text=True)
     noise = np.random.default_rng(1).integers(-3, 4, small.height)
     noisy = small.with_columns((pl.col("c1") + pl.Series(noise)).clip(0, 73))
-    from kanopy.study.assess import match_tables
+    from kanopy.study.utility_study import match_tables
 
     matched = match_tables(small, noisy, quasi=small.columns)
     columns = [matched.columns[name] for name in small.columns]

@@ -17,7 +17,7 @@ from kanopy._progress import SILENT
 from kanopy._table import datasets
 from kanopy.engine.local import LocalEngine
 from kanopy.hierarchy.hierarchy import Hierarchy
-from kanopy.metrics.release import release_losses
+from kanopy.metrics.release_losses import release_losses
 from kanopy.privacy.models import KAnonymity
 from kanopy.search.algorithms import make_algorithm
 from kanopy.search.problem import Problem

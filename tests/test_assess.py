@@ -16,9 +16,9 @@ from kanopy._errors import DataError, JobError
 from kanopy.metrics.risk.linkage import PublishedColumn
 from kanopy.metrics.utility.learning import learned
 from kanopy.metrics.utility.published_values import ColumnDomain, understand
-from kanopy.study.assess import assess
-from kanopy.study.by_values import match_by_values
-from kanopy.study.match import column_domain, match_tables
+from kanopy.study.table_matching import column_domain, match_tables
+from kanopy.study.utility_study import assess
+from kanopy.study.value_matching import match_by_values
 
 BEFORE = {
     "age": [21, 24, 33, 38, 52, 57],

@@ -11,7 +11,7 @@ import pytest
 
 import kanopy
 from kanopy._errors import DataError, JobError
-from kanopy.study.risk import assess_risk, table_risk
+from kanopy.study.risk_study import assess_risk, table_risk
 
 PEOPLE = {
     "zip": ["1", "1", "2", "2", "2", "3"],

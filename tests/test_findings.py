@@ -11,10 +11,10 @@ import polars as pl
 import pytest
 
 import kanopy
-from kanopy.metrics.utility.columns import bins_of
+from kanopy.metrics.utility.column_utility import bins_of
 from kanopy.metrics.utility.published_values import ColumnDomain, understand
-from kanopy.report.words import percent
-from kanopy.study import findings
+from kanopy.report.text import percent
+from kanopy.study import release_study as findings
 
 RARE_TOWN, RARE_AGE, RARE_PAY, NAME = "Ultima-Thule", 867, 987_654, "Person-No-17"
 

@@ -11,7 +11,7 @@ from kanopy._errors import NoSolution
 from kanopy._job.job import Job
 from kanopy.release.prepare import prepare
 from kanopy.release.sweeps import preview
-from kanopy.study.columns import look_at_columns, people_under
+from kanopy.study.column_profiles import look_at_columns, people_under
 
 
 @pytest.fixture(scope="module")

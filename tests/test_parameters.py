@@ -8,7 +8,7 @@ import pytest
 
 from kanopy import Job
 from kanopy._errors import InputError, JobError
-from kanopy._kinds import ListOf, MapOf, Maybe, Names, Number, Seconds, Share, Whole, taken
+from kanopy._parameter_types import ListOf, MapOf, Maybe, Names, Number, Seconds, Share, Whole, taken
 from kanopy._parameters import describe, make, parameters_of, parse
 from kanopy.hierarchy.builders.registry import BUILDERS
 from kanopy.masking.algorithms.registry import MASKINGS

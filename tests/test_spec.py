@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from kanopy import Hierarchy, Job
 from kanopy import anonymize as anonymize
 from kanopy._errors import JobError
-from kanopy._kinds import Names, as_share, taken
+from kanopy._parameter_types import Names, as_share, taken
 from kanopy.hierarchy.builders.registry import make_builder
 from kanopy.metrics.full_domain import METRICS
 from kanopy.search.algorithms import ALGORITHMS

@@ -16,7 +16,7 @@ from kanopy._arrays import Floats, correlation
 from kanopy._table.datasets import adult, adult_hierarchies, path
 from kanopy.hierarchy.hierarchy import Hierarchy
 from kanopy.hierarchy.quality.semantic_quality import evaluate_hierarchy
-from kanopy.metrics.utility.columns import entropy
+from kanopy.metrics.utility.column_utility import entropy
 from kanopy.ontology.load import load_ontology
 from kanopy.ontology.senses.senses import senses_of_hierarchy
 from kanopy.ontology.senses.senses_file import read_senses

@@ -12,7 +12,7 @@ import numpy as np
 from kanopy._progress import SILENT, Progress
 from kanopy._table.survey import ad_hoc_hierarchy, survey
 from kanopy.masking.evaluation import CLUSTERS, Evaluation, unmasked
-from kanopy.masking.result import Masked
+from kanopy.masking.masking_result import Masked
 from kanopy.masking.table import MaskingTable
 from kanopy.report.drawings.dendrogram import dendrogram_svg
 from kanopy.report.drawings.tree import tree_svg

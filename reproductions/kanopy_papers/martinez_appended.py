@@ -10,7 +10,7 @@ import numpy as np
 
 from kanopy._progress import SILENT, Progress
 from kanopy.masking.algorithms.recoding import LocalRecodingByMeaning
-from kanopy.masking.result import Masked
+from kanopy.masking.masking_result import Masked
 from kanopy.masking.table import MaskingTable
 from kanopy_papers.martinez_bench import (
     MEASURES,

@@ -10,10 +10,10 @@ import numpy as np
 
 from kanopy._progress import SILENT
 from kanopy._table.frames import to_polars
-from kanopy.masking.encode import encode_columns, masking_tables
+from kanopy.masking.encoding import encode_columns, masking_tables
 from kanopy.masking.evaluation import Evaluation
 from kanopy.masking.job import MaskJob
-from kanopy.masking.result import Masked
+from kanopy.masking.masking_result import Masked
 from kanopy.masking.table import MaskingTable
 from kanopy.report.charts.marks import lines, sheet
 from kanopy_papers.reproduction import Figure, Table

@@ -8,9 +8,9 @@ from dataclasses import replace
 import numpy as np
 
 from kanopy.masking.evaluation import CLUSTERS, Evaluation, unmasked
-from kanopy.masking.result import Masked
+from kanopy.masking.masking_result import Masked
 from kanopy.masking.table import Attribute, MaskingTable, category_attribute
-from kanopy.metrics.partitions import Dendrogram, partition_distance
+from kanopy.metrics.partition_distance import Dendrogram, partition_distance
 from kanopy_papers.martinez_bench import CLUSTERING_K, Curve
 from kanopy_papers.reproduction import Claim, at_every, verdict
 
@@ -54,7 +54,7 @@ def variance_ratio(tree: Dendrogram, people: int) -> Curve:
 
     A joining of Ward's method adds half of its squared height to the variance within.
 
-    >>> from kanopy.metrics.partitions import ward
+    >>> from kanopy.metrics.partition_distance import ward
     >>> away = np.abs(np.subtract.outer([0.0, 1.0, 10.0], [0.0, 1.0, 10.0]))
     >>> [round(ratio, 1) for ratio in variance_ratio(ward(away, np.ones(3)), 3)[:1]]
     [120.3]

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from kanopy._progress import SILENT, Progress
 from kanopy.report.shell import Tile, fold, section, shell, table
-from kanopy.report.words import Markup, esc, plural
+from kanopy.report.text import Markup, esc, plural
 from kanopy_papers.reproduction import PAPERS, RATED, VERDICTS, Claim, Reproduction, reproduce_paper
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kanopy.report.shell import Tile, bullets, drawing, fold, framed_picture, section, shell, table
-from kanopy.report.words import Markup, esc, plural, whole
+from kanopy.report.text import Markup, esc, plural, whole
 
 if TYPE_CHECKING:
     from kanopy_papers.reproduction import Claim, Figure, Picture, Reproduction, Table

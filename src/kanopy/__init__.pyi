@@ -26,10 +26,10 @@ from kanopy.release.run import anonymize as anonymize
 from kanopy.release.run import mask as mask
 from kanopy.release.sweeps.compare import compare as compare
 from kanopy.release.sweeps.explore import explore as explore
-from kanopy.study.assess import assess as assess
 from kanopy.study.check import Check as Check
 from kanopy.study.check import check as check
-from kanopy.study.risk import assess_risk as assess_risk
 from kanopy.study.risk_settings import RiskSettings as RiskSettings
+from kanopy.study.risk_study import assess_risk as assess_risk
+from kanopy.study.utility_study import assess as assess
 
 __version__: str

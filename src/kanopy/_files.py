@@ -315,7 +315,7 @@ def explained(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        reason = str(error)
+        reason = error.strerror or str(error)
         if error.errno in (errno.ENOSPC, errno.EDQUOT) or "no space left" in reason.lower() or "os error 28" in reason:
             raise DataError(
                 f"The disk is full: {path} could not be written and nothing was left behind. Free some space, or "

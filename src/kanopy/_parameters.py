@@ -20,8 +20,8 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, TypeVar, cast
 
 from kanopy._errors import InputError, JobError, near_miss, short, some
-from kanopy._kinds import Kind, refuse
-from kanopy._shown import Short
+from kanopy._mixins import Short
+from kanopy._parameter_types import Kind, refuse
 from kanopy._usage import Needs, in_vain, is_given
 
 Made = TypeVar("Made")

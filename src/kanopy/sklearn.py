@@ -58,7 +58,7 @@ class Anonymizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         from sklearn.utils.validation import check_is_fitted
 
         from kanopy._arrays import SUPPRESSED_LABEL
-        from kanopy._job.reading import as_said
+        from kanopy._job.reading_rules import as_said
         from kanopy._table.column import is_text, overwritten
         from kanopy._table.delimited import check_columns
         from kanopy._table.encode import encode_column

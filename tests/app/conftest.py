@@ -87,7 +87,7 @@ def serve(tmp_path: Path) -> Iterator[Callable[..., Server]]:
 
 
 @pytest.fixture
-def window(browser: Any) -> Callable[..., Any]:
+def session(browser: Any) -> Callable[..., Any]:
     """Opens windows that remember what they asked for and what went wrong in them."""
 
     @contextmanager

@@ -1,4 +1,4 @@
-"""The page without a browser: windows are written by the real places, work is done by the real bench, all in here."""
+"""The app without a browser: sessions write the real pages, and the real tasks run in this process."""
 
 from __future__ import annotations
 
@@ -9,41 +9,41 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from kanopy.app.bench.bench import Bench
-from kanopy.app.desk import Desk
+from kanopy.app.controller import Controller
 from kanopy.app.project import Project
-from kanopy.app.worker import Task, Worker, _carried
+from kanopy.app.tasks.worker_state import WorkerState
+from kanopy.app.worker import Task, Worker, _picklable
 
 
 class Here(Worker):
     """A worker that does what it is asked for at once, without a process of its own."""
 
-    def __init__(self, bench: Bench) -> None:
+    def __init__(self, state: WorkerState) -> None:
         super().__init__()
-        self.bench = bench
+        self.state = state
 
     def start(self) -> None:
         """It is here already."""
 
-    def submit(self, name: str, tell: Any = None, **arguments: Any) -> Task:
+    def submit(self, name: str, notify: Any = None, **arguments: Any) -> Task:
         """Do it, and keep the answer."""
-        task = Task(next(self._numbers), name, arguments, asyncio.get_running_loop().create_future(), tell)
+        task = Task(next(self._numbers), name, arguments, asyncio.get_running_loop().create_future(), notify)
         module, function = name.rsplit(".", 1)
         self._tasks[task.number] = task
         try:
-            work = getattr(importlib.import_module(f"kanopy.app.bench.{module}"), function)
-            self._settle(task.number, work(self.bench, lambda step: True, **arguments))
+            work = getattr(importlib.import_module(f"kanopy.app.tasks.{module}"), function)
+            self._finish(task.number, work(self.state, lambda step: True, **arguments))
         except Exception as error:
-            self._settle(task.number, _carried(error))
+            self._finish(task.number, _picklable(error))
         return task
 
 
-def here(folder: Path) -> Desk:
+def here(folder: Path) -> Controller:
     """A desk whose workers are in this process."""
-    desk = Desk(Project(folder))
-    bench = Bench()
-    desk.quick, desk.looks, desk.long = Here(bench), Here(bench), Here(bench)
-    return desk
+    controller = Controller(Project(folder))
+    state = WorkerState()
+    controller.quick, controller.previews, controller.long = Here(state), Here(state), Here(state)
+    return controller
 
 
 def elsewhere(make: Callable[[], Awaitable[Any]]) -> Any:
@@ -69,13 +69,13 @@ def elsewhere(make: Callable[[], Awaitable[Any]]) -> Any:
 class Hand:
     """Somebody at a window: presses, fills in, looks."""
 
-    def __init__(self, user: Any, desk: Desk, windows: list[Any]) -> None:
-        self.user, self.desk, self.windows = user, desk, windows
+    def __init__(self, user: Any, controller: Controller, windows: list[Any]) -> None:
+        self.user, self.controller, self.windows = user, controller, windows
 
     @property
-    def place(self) -> Any:
+    def page(self) -> Any:
         """The place that is shown."""
-        return self.windows[-1].place
+        return self.windows[-1].page
 
     async def go(self, path: str, seen: str) -> None:
         """Open a window on a place, and wait for what is to be seen there."""
@@ -135,28 +135,28 @@ class Hand:
                     events.handle_event(listener.handler, given)
 
 
-def simulate(folder: Path, story: Callable[[Hand, Desk], Awaitable[None]]) -> None:
+def simulate(folder: Path, story: Callable[[Hand, Controller], Awaitable[None]]) -> None:
     """Open windows on a folder in NiceGUI's simulation, and let a story happen there."""
     from nicegui.testing.user_simulation import user_simulation
 
-    from kanopy.app.window import Window
+    from kanopy.app.session import Session
 
     async def run() -> None:
-        desk, windows = here(folder), []
+        controller, windows = here(folder), []
 
         def root() -> None:
-            windows.append(Window(desk, []))
+            windows.append(Session(controller, []))
             windows[-1].show()
 
         try:
             async with user_simulation(root) as user:
                 try:
-                    await story(Hand(user, desk, windows), desk)
+                    await story(Hand(user, controller, windows), controller)
                 finally:
-                    for window in windows:  # their clocks and outboxes stop with them
-                        window.client.delete()
+                    for session in windows:  # their clocks and outboxes stop with them
+                        session.client.delete()
                     await asyncio.sleep(0.1)
         finally:
-            desk.close()
+            controller.close()
 
     elsewhere(run)

@@ -65,9 +65,9 @@ def facts(page: Any) -> str:
     return str(page.locator(".bar").inner_text())
 
 
-def test_the_whole_path(serve: Callable[..., Any], window: Callable[..., Any], tmp_path: Path) -> None:
+def test_the_whole_path(serve: Callable[..., Any], session: Callable[..., Any], tmp_path: Path) -> None:
     server = serve()
-    with window(server.address) as page:
+    with session(server.address) as page:
         # Open the example.
         page.get_by_role("button", name="Open the example").click()
         page.get_by_label("Role of fnlwgt").wait_for(timeout=60_000)
@@ -145,7 +145,7 @@ def test_the_whole_path(serve: Callable[..., Any], window: Callable[..., Any], t
         # A reload in the middle, and a second window that sees what the first one does.
         page.reload()
         page.get_by_text("Verified.").wait_for()
-        with window(server.address) as other:
+        with session(server.address) as other:
             other.get_by_label("Role of age").wait_for()
             assert "k = 10" in facts(other)
             role(other, "race", "Undecided")
@@ -173,13 +173,13 @@ def test_the_whole_path(serve: Callable[..., Any], window: Callable[..., Any], t
         snapshot(page, "risk", tmp_path)
 
         # Take it home: the file is what the command line writes, and passes `kanopy check`.
-        go(page, "Take home")
+        go(page, "Download")
         with page.expect_download() as waiting:
             page.get_by_role("button", name="Download: Download release.parquet").click()
         release = tmp_path / waiting.value.suggested_filename
         waiting.value.save_as(release)
         assert "kanopy anonymize" in page.locator(".code").first.inner_text()
-        snapshot(page, "take-home", tmp_path)
+        snapshot(page, "download", tmp_path)
         source = str(kanopy.datasets.path("adult.parquet"))
         again = tmp_path / "again.parquet"
         job = server.folder / "job.toml"
@@ -207,7 +207,7 @@ FORMULA = "=cmd|' /C calc'!A0"
 
 @pytest.mark.slow
 def test_hostile_values_names_and_files_stay_texts(
-    serve: Callable[..., Any], window: Callable[..., Any], tmp_path: Path
+    serve: Callable[..., Any], session: Callable[..., Any], tmp_path: Path
 ) -> None:
     import polars as pl
 
@@ -221,7 +221,7 @@ def test_hostile_values_names_and_files_stay_texts(
     wrong = tmp_path / "wrong.parquet"
     wrong.write_bytes(b"this is no parquet file")
     server = serve()
-    with window(server.address) as page:
+    with session(server.address) as page:
         page.locator("input[type=file]").first.set_input_files(wrong)
         page.get_by_text("cannot be read as Parquet").wait_for()
         page.reload()
@@ -235,7 +235,7 @@ def test_hostile_values_names_and_files_stay_texts(
             line.get_by_role("button", name="Quasi").click()
             page.wait_for_timeout(600)
         assert "3 quasi-identifiers" in facts(page)
-        for place in ("Hierarchies", "Release", "Explore", "Risk and utility", "Take home"):
+        for place in ("Hierarchies", "Release", "Explore", "Risk and utility", "Download"):
             go(page, place)
             page.wait_for_timeout(900)
         go(page, "Hierarchies")
@@ -261,10 +261,10 @@ def test_hostile_values_names_and_files_stay_texts(
 
 @pytest.mark.slow
 def test_what_is_cancelled_or_killed_leaves_the_work_as_it_was(
-    serve: Callable[..., Any], window: Callable[..., Any], tmp_path: Path
+    serve: Callable[..., Any], session: Callable[..., Any], tmp_path: Path
 ) -> None:
     server = serve()
-    with window(server.address) as page:
+    with session(server.address) as page:
         page.get_by_role("button", name="Open the example").click()
         page.get_by_label("Role of fnlwgt").wait_for(timeout=60_000)
         go(page, "Release")
@@ -292,17 +292,15 @@ def test_what_is_cancelled_or_killed_leaves_the_work_as_it_was(
 
 
 @pytest.mark.slow
-def test_dark_large_and_by_keyboard(serve: Callable[..., Any], window: Callable[..., Any], tmp_path: Path) -> None:
+def test_dark_large_and_by_keyboard(serve: Callable[..., Any], session: Callable[..., Any], tmp_path: Path) -> None:
     server = serve()
-    with window(server.address, color_scheme="dark") as page:
+    with session(server.address, color_scheme="dark") as page:
         page.set_viewport_size({"width": 2200, "height": 1300})
         page.get_by_role("button", name="Open the example").focus()
         page.keyboard.press("Enter")
         page.get_by_label("Role of fnlwgt").wait_for(timeout=60_000)
         assert page.evaluate("document.body.classList.contains('body--dark')")
-        for number, name in enumerate(
-            ("Data", "Hierarchies", "Release", "Explore", "Risk and utility", "Take home"), 1
-        ):
+        for number, name in enumerate(("Data", "Hierarchies", "Release", "Explore", "Risk and utility", "Download"), 1):
             page.locator("body").press(f"Alt+{number}")
             page.locator(".place.here", has_text=name).wait_for()
             wide = page.evaluate("document.documentElement.scrollWidth - window.innerWidth")

@@ -10,6 +10,7 @@ import random
 import sqlite3
 from pathlib import Path
 
+WEIGHT = "--sampling-weight"
 BASE = {
     "init": "people.csv -o made.toml",
     "anonymize": "people.csv -q age,sex -k 3 -o out.csv",
@@ -112,7 +113,7 @@ VALUES: dict[str | tuple[str, str], str] = {
     "--model": "l-distinct:ill:2",
     "--every": "1:4",
     "--population": "everybody.csv",
-    "--weight": "w",
+    "--sampling-weight": "w",
     "--household": "home",
     "--key-file": "key.txt",
     "--mapping": "mapping.csv",
@@ -218,7 +219,7 @@ WITH: dict[tuple[str, str], str] = {
     ("anonymize", "--ledger"): "--identifiers id --pseudonymize id --key-file key.txt",
     ("anonymize", "--separator"): "-q bought",
     ("anonymize", "--population"): "--model k-map:4",
-    ("anonymize", "--household"): "--weight w --model household-risk:0.9",
+    ("anonymize", "--household"): "--sampling-weight w --model household-risk:0.9",
     ("anonymize", "--key-file"): "--pseudonymize id",
     ("anonymize", "--pseudonymize"): "--key-file key.txt",
     ("anonymize", "--report-values"): PAGE,
@@ -239,9 +240,9 @@ WITH: dict[tuple[str, str], str] = {
     ("explore", "--known"): "--unit person",
     ("compare", "--population"): "--model k-map:4",
     ("risk", "--known"): "--unit person",
-    ("risk", "--household"): "--weight w",
-    ("risk", "--missing-means"): "--weight w",
-    ("risk", "--exact"): "--weight w",
+    ("risk", "--household"): "--sampling-weight w",
+    ("risk", "--missing-means"): "--sampling-weight w",
+    ("risk", "--exact"): "--sampling-weight w",
     ("risk", "--row-risks"): "--suda 2",
     ("risk", "--combinations"): "--every 1:4",
     ("hierarchy show", "--level"): "--svg drawn.svg",
@@ -266,10 +267,10 @@ INSTEAD: dict[tuple[str, str], tuple[str, str]] = {
     ),
     ("mask", "--hierarchies"): ("mask kinds.csv -t animal -q kept -k 4 -o out.csv", ""),
     ("init", "--force"): ("init people.csv -o old.toml", ""),
-    ("anonymize", "--weight"): (
-        "anonymize people.csv -q age,sex -k 3 -o out.csv --model individual-risk:0.5 --weight home", "--weight w"
+    ("anonymize", "--sampling-weight"): (
+        f"anonymize people.csv -q age,sex -k 3 -o out.csv --model individual-risk:0.5 {WEIGHT} home", f"{WEIGHT} w"
     ),
-    ("count", "--weight"): ("count people.csv -q age -o o.parquet --model individual-risk:0.5 --weight home", ""),
+    ("count", WEIGHT): (f"count people.csv -q age -o o.parquet --model individual-risk:0.5 {WEIGHT} home", ""),
     ("anonymize", "--encoding"): ("anonymize people.csv -q age -k 3 -o out.csv", ""),
     ("anonymize", "--master"): ("anonymize people.parquet -q age -k 3 -o out --engine spark", "--master nonsense"),
     ("anonymize", "--overwrite"): ("anonymize people.csv -q age -k 3 -o held.sqlite::people", ""),
@@ -305,26 +306,26 @@ INSTEAD: dict[tuple[str, str], tuple[str, str]] = {
     ("check", "--as-release"): ("check people.csv --job skipping.toml", ""),
     ("check", "--separator"): ("check people.csv -q bought", ""),
     ("risk", "--separator"): ("risk people.csv -q bought", ""),
-    ("check", "--weight"): ("check people.csv -q sex --model individual-risk:0.05 --weight home", "--weight w"),
+    ("check", WEIGHT): (f"check people.csv -q sex --model individual-risk:0.05 {WEIGHT} home", f"{WEIGHT} w"),
     ("check", "--household"): (
-        "check people.csv -q sex --model household-risk:0.05 --weight w --household id", "--household home"
+        "check people.csv -q sex --model household-risk:0.05 --sampling-weight w --household id", "--household home"
     ),
-    ("explore", "--weight"): (
-        "explore people.csv -q age,sex -k 3 --model individual-risk:0.1 --weight home", "--weight w"
+    ("explore", "--sampling-weight"): (
+        "explore people.csv -q age,sex -k 3 --model individual-risk:0.1 --sampling-weight home", "--sampling-weight w"
     ),
     ("explore", "--household"): (
-        "explore people.csv -q sex,zip -k 2 --model household-risk:0.1 --weight w --household id", "--household home"
+        f"explore people.csv -q sex,zip -k 2 --model household-risk:0.1 {WEIGHT} w --household id", "--household home"
     ),
-    ("compare", "--weight"): (
-        "compare people.csv -q age,sex -k 3 --algorithms optimal --model individual-risk:0.1 --weight home",
-        "--weight w",
+    ("compare", "--sampling-weight"): (
+        "compare people.csv -q age,sex -k 3 --algorithms optimal --model individual-risk:0.1 --sampling-weight home",
+        "--sampling-weight w",
     ),
     ("compare", "--household"): (
-        "compare people.csv -q sex,zip -k 2 --algorithms optimal --model household-risk:0.1 --weight w --household id",
+        f"compare people.csv -q sex,zip -k 2 --algorithms optimal --model household-risk:0.1 {WEIGHT} w --household id",
         "--household home",
     ),
     ("count", "--household"): (
-        "count people.csv -q age -o o.parquet --model household-risk:0.2 --weight w --household id", "--household home"
+        f"count people.csv -q age -o o.parquet --model household-risk:0.2 {WEIGHT} w --household id", "--household home"
     ),
     ("attack", "--hierarchies"): ("attack people.csv broader.csv -q ill,sex --no-learn --guesses 40", ""),
     ("attack", "--sensitive"): ("attack people.csv release.csv -q age,sex --no-learn --guesses 40", ""),

@@ -113,13 +113,13 @@ def test_a_delimiter_is_one_character() -> None:
 
 
 def test_the_app_reads_as_its_job_says(book: Shell) -> None:
-    from kanopy.app.bench.bench import Bench, job_of
+    from kanopy.app.tasks.worker_state import WorkerState, job_of
 
-    bench, place = Bench(), str(book.folder / "book.xlsx")
-    assert bench.frame(place).columns == ["age", "sex"]
+    state, place = WorkerState(), str(book.folder / "book.xlsx")
+    assert state.frame(place).columns == ["age", "sex"]
     job = job_of(JOB, str(book.folder))
-    assert bench.frame(place, job).columns == ["Alter", "age"] == bench.frame(place).columns
-    assert sorted(set(bench.prepared(place, job).frame["age"])) == [40, 41, 42, 43]
+    assert state.frame(place, job).columns == ["Alter", "age"] == state.frame(place).columns
+    assert sorted(set(state.prepared(place, job).frame["age"])) == [40, 41, 42, 43]
 
 
 def test_a_table_read_piece_by_piece_is_read_as_said_or_refused(shell: Shell) -> None:

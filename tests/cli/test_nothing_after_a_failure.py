@@ -19,15 +19,17 @@ EVERYWHERE = (
     "kanopy.release.result.Result.mapping", "kanopy.release.mapping.mapping_table",
     "kanopy.release.manifest.manifest_json",
     "kanopy.release.solution_file.solution_json", "kanopy.release.verification._verify", "kanopy.verify.verify.verify",
-    "kanopy.release.verification.verified_labels", "kanopy.verify.job.verify_job", "kanopy.study.ends.exposed_ends",
-    "kanopy.metrics.release.release_losses", "kanopy.metrics.release.column_losses", "kanopy.cli.release._show_release",
-    "kanopy.cli.release.show_lost", "kanopy.cli.release.show_seconds", "kanopy.report.words.lost_words",
+    "kanopy.release.verification.verified_labels", "kanopy.verify.job.verify_job",
+    "kanopy.study.exposed_endpoints.exposed_ends",
+    "kanopy.metrics.release_losses.release_losses", "kanopy.metrics.release_losses.column_losses",
+    "kanopy.cli.release._show_release",
+    "kanopy.cli.release.show_lost", "kanopy.cli.release.show_seconds", "kanopy.report.text.lost_words",
 )  # fmt: skip
 """Steps after the search that every engine takes."""
 STEPS = {
     "memory": (
         "kanopy._table.sinks.formulas", "kanopy.release.reporting.report_of", "kanopy.release.writing.report_bytes",
-        "kanopy.report.report.build_report", "kanopy.study.findings.look",
+        "kanopy.report.report.build_report", "kanopy.study.release_study.look",
     ),
     "stream": ("kanopy._table.streams.sinks.formulas", "kanopy.engine.contract.require_same"),
     "duckdb": ("kanopy.engine.contract.require_same",),
@@ -64,8 +66,8 @@ def test_a_failure_in_any_step_leaves_no_output(
 @pytest.mark.parametrize(
     "step",
     [
-        "kanopy.release.pushdown.result.PushdownResult.summary",
-        "kanopy.release.pushdown.result.PushdownResult.mapping",
+        "kanopy.release.pushdown.pushdown_result.PushdownResult.summary",
+        "kanopy.release.pushdown.pushdown_result.PushdownResult.mapping",
         "kanopy.release.pushdown.steps.verified", "kanopy.release.pushdown.steps.true_labels",
         "kanopy.release.manifest.manifest_json", "kanopy.release.solution_file.solution_json",
         "kanopy.cli.release._show_pushdown",

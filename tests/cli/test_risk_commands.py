@@ -89,9 +89,9 @@ SAMPLE = "zip,sex,w,home\n1,f,100,a\n1,m,50.5,a\n2,f,20,b\n2,f,20,b\n2,f,20,c\n3
 def test_risk_of_a_sample(shell: Shell) -> None:
     shell.write("sample.csv", SAMPLE)
     run = shell(
-        "risk", "sample.csv", "-q", "zip,sex", "--weight", "w", "--household", "home", "--missing-means", "any",
-        "--suda", "2", "--every", "1:2,2:2", "--row-risks", "rows.csv", "--combinations", "unsafe.csv",
-        "--report", "risk.html", "--json",
+        "risk", "sample.csv", "-q", "zip,sex", "--sampling-weight", "w", "--household", "home",
+        "--missing-means", "any", "--suda", "2", "--every", "1:2,2:2", "--row-risks", "rows.csv",
+        "--combinations", "unsafe.csv", "--report", "risk.html", "--json",
     )  # fmt: skip
     assert run.status == 0, run.error
     survey = run.json["survey"]
@@ -104,7 +104,7 @@ def test_risk_of_a_sample(shell: Shell) -> None:
     assert "sex,m,1,2" in unsafe and "zip,3,1,2" in unsafe and "zip + sex,1 + f,1,2" in unsafe
     page = (shell.folder / "risk.html").read_text()
     assert "What the sampling weights say" in page and "Rows that few columns single out" in page
-    words = shell("risk", "sample.csv", "-q", "zip,sex", "--weight", "w", "--household", "home", "--suda", "2",
+    words = shell("risk", "sample.csv", "-q", "zip,sex", "--sampling-weight", "w", "--household", "home", "--suda", "2",
                   "--every", "1:2")  # fmt: skip
     for told in ("By the sampling weights", "With their households", "Special uniques", "too few share"):
         assert told in words.out
@@ -114,8 +114,8 @@ def test_a_release_of_a_sample(shell: Shell) -> None:
     shell.write(
         "sample.csv", "".join(["age,sex,w,home\n", *(f"{20 + i},{'fm'[i % 2]},{9 + i},{i // 3}\n" for i in range(60))])
     )
-    asked = ("-q", "age,sex", "--weight", "w", "--household", "home", "--model", "individual-risk:0.01", "--model",
-             "household-risk:0.02", "--every", "1:8")  # fmt: skip
+    asked = ("-q", "age,sex", "--sampling-weight", "w", "--household", "home", "--model", "individual-risk:0.01",
+             "--model", "household-risk:0.02", "--every", "1:8")  # fmt: skip
     run = shell("anonymize", "sample.csv", *asked, "-k", "2", "--insensitive", "w,home", "-o", "release.csv", "--json")
     assert run.status == 0, run.error
     assert [model["name"] for model in run.json["models"]] == ["individual-risk", "household-risk", "subset-k"]
@@ -129,10 +129,10 @@ def test_a_release_of_a_sample(shell: Shell) -> None:
     ("arguments", "words"),
     [
         (["--household", "home"], "no sampling weights"),
-        (["--weight", "home"], "hold 'a'"),
-        (["--weight", "zero"], "missing, zero or negative in 2 rows"),
-        (["--weight", "ww"], "no column 'ww'"),
-        (["--weight", "w", "--missing-means", "none"], "'any' or 'value'"),
+        (["--sampling-weight", "home"], "hold 'a'"),
+        (["--sampling-weight", "zero"], "missing, zero or negative in 2 rows"),
+        (["--sampling-weight", "ww"], "no column 'ww'"),
+        (["--sampling-weight", "w", "--missing-means", "none"], "'any' or 'value'"),
         (["--row-risks", "rows.csv"], "ask for it"),
         (["--combinations", "rows.csv"], "--every 2:10,3:3"),
         (["--every", "3:2"], "there are only 2"),

@@ -14,7 +14,7 @@ import pytest
 
 import kanopy
 from kanopy._core.classes import Classes
-from kanopy._kinds import Whole
+from kanopy._parameter_types import Whole
 from kanopy._parameters import describe
 from kanopy._progress import Progress
 from kanopy.hierarchy.builders.base import Builder
@@ -24,8 +24,8 @@ from kanopy.ontology.load import READERS
 from kanopy.privacy.base import Model
 from kanopy.privacy.models import MODELS
 from kanopy.search.algorithms import ALGORITHMS
+from kanopy.search.partition_solution import release_levels
 from kanopy.search.problem import Problem
-from kanopy.search.release import release_levels
 from kanopy.search.solution import About, Algorithm, Solution
 
 TENS = {"age": {"method": "widths", "widths": [10]}}

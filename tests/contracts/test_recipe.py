@@ -24,7 +24,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
-from kanopy._kinds import Whole
+from kanopy._parameter_types import Whole
 from kanopy.hierarchy.builders.base import Builder
 from kanopy.hierarchy.column import Column
 from kanopy.hierarchy.hierarchy import Hierarchy
@@ -56,7 +56,7 @@ import numpy as np
 
 from kanopy._arrays import Mask
 from kanopy._core.classes import Classes
-from kanopy._kinds import Whole
+from kanopy._parameter_types import Whole
 from kanopy.privacy.base import Model
 
 
@@ -84,7 +84,7 @@ from dataclasses import dataclass
 
 from kanopy._progress import Progress
 from kanopy.search.problem import Problem
-from kanopy.search.release import release_levels
+from kanopy.search.partition_solution import release_levels
 from kanopy.search.solution import About, Algorithm, Solution
 
 

@@ -18,7 +18,7 @@ from kanopy._table.streams.sinks import FileSink
 from kanopy.engine.contract import Engine
 from kanopy.engine.database import DatabaseEngine
 from kanopy.engine.stream import StreamEngine
-from kanopy.release.out_of_core import batch_reader, run_on_engine
+from kanopy.release.out_of_core import BatchReader, run_on_engine
 from tests.engine.jobs import JOBS, as_texts, in_memory, job, people
 
 Opened = tuple[Engine, Callable[[], pl.DataFrame]]
@@ -28,14 +28,14 @@ Opened = tuple[Engine, Callable[[], pl.DataFrame]]
 def _csv(folder: Path, wanted: kanopy.Job) -> Opened:
     people().write_csv(folder / "people.csv")
     out = folder / "out.csv"
-    engine = StreamEngine(scan(folder / "people.csv"), FileSink(out), batch_reader(wanted))
+    engine = StreamEngine(scan(folder / "people.csv"), FileSink(out), BatchReader(wanted))
     return engine, lambda: pl.read_csv(out, infer_schema=False)
 
 
 def _parquet(folder: Path, wanted: kanopy.Job) -> Opened:
     people().write_parquet(folder / "people.parquet", row_group_size=100)
     out = folder / "out.parquet"
-    engine = StreamEngine(scan(folder / "people.parquet"), FileSink(out), batch_reader(wanted))
+    engine = StreamEngine(scan(folder / "people.parquet"), FileSink(out), BatchReader(wanted))
     return engine, lambda: pl.read_parquet(out)
 
 
@@ -43,7 +43,7 @@ def _folder(folder: Path, wanted: kanopy.Job) -> Opened:
     (folder / "people").mkdir()
     for number in range(3):
         people()[number * 160 : number * 160 + 160].write_parquet(folder / "people" / f"{number}.parquet")
-    engine = StreamEngine(scan(folder / "people"), FileSink(f"{folder}/out/"), batch_reader(wanted))
+    engine = StreamEngine(scan(folder / "people"), FileSink(f"{folder}/out/"), BatchReader(wanted))
     return engine, lambda: pl.read_parquet(folder / "out" / "*.parquet")
 
 

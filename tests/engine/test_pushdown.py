@@ -22,7 +22,7 @@ from kanopy.engine.database import DatabaseEngine
 from kanopy.privacy.models import failing
 from kanopy.release.engine_choice import open_engine
 from kanopy.release.out_of_core import run_on_engine
-from kanopy.release.pushdown.result import PushdownResult
+from kanopy.release.pushdown.pushdown_result import PushdownResult
 from kanopy.verify.regroup import Background, published_classes
 from tests.engine.jobs import as_texts, people
 from tests.engine.test_contract import fill

@@ -24,7 +24,7 @@ from kanopy._errors import DataError, MissingDependency
 from kanopy.engine import statements
 from kanopy.engine.spark import SparkEngine, read_files, spark_session
 from kanopy.release.out_of_core import run_on_engine
-from kanopy.release.pushdown.result import PushdownResult
+from kanopy.release.pushdown.pushdown_result import PushdownResult
 from tests.engine.jobs import JOBS, as_texts, in_memory, job, people
 from tests.engine.test_pushdown import CUTS, FEW, IN_PARTS, OVER_LEVELS
 

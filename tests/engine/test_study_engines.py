@@ -79,6 +79,12 @@ def test_what_compares_rows_or_names_no_column_is_refused(tmp_path: Path) -> Non
             study(data, quasi="agee", engine="stream")
     with pytest.raises(DataError, match="Name at least one quasi-identifier"):
         kanopy.assess_risk(data, engine="stream")
+        with pytest.raises(JobError, match="is no DuckDB, SQLite or PostgreSQL database: choose the engine 'stream'"):
+            study(data, quasi="age", engine="database")
+    for name in ("junk.sqlite", "junk.duckdb"):
+        (tmp_path / name).write_text("no database at all")
+        with pytest.raises(DataError, match=f"{name} cannot be read"):
+            kanopy.check(tmp_path / name, quasi="age", engine="database")
     sqlite = place("sqlite", tmp_path)
     with pytest.raises(JobError, match="skips no rows"):
         kanopy.check(sqlite, kanopy.Job(quasi="age", skip_rows=1), engine="database")

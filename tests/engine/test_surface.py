@@ -20,7 +20,7 @@ from kanopy import Job, Result
 from kanopy._errors import NotAvailable
 from kanopy._table.sources import read_table
 from kanopy.engine.database import DatabaseEngine
-from kanopy.engine.distinct import DistinctRows, RowsElsewhere
+from kanopy.engine.distinct_rows import DistinctRows, RowsElsewhere
 from kanopy.engine.spark import SparkEngine, spark_session
 from kanopy.release.engine_choice import open_engine
 from kanopy.release.out_of_core import run_on_engine

@@ -29,7 +29,7 @@ OTHER_MEANINGS = {
     ("release/baseline.py", "pram"): "a baseline of that name, which the file lists itself",
     ("verify/treatments.py", "format-preserving"): "verification has a check per treatment, and imports none of them",
     ("_job/guess.py", "suppress"): "the method that this file wrote into the guessed job itself",
-    ("app/bench/trees.py", "k"): "the parameter k of a builder",
+    ("app/tasks/trees.py", "k"): "the parameter k of a builder",
     ("masking/job.py", "k"): "the setting k of a job",
 }
 """Where a text that is also a registered name means something else."""

@@ -19,14 +19,18 @@ from kanopy.masking.algorithms.registry import MASKINGS
 from kanopy.metrics.full_domain import METRICS
 from kanopy.privacy.models import MODELS
 from kanopy.search.algorithms import ALGORITHMS, algorithm_class
+from kanopy.treatments.registry import TREATMENTS
 from tests.fuzz.jobs import Case
 
 NOT_DRAWN = {
     "setting population": "everybody of the population is given as a table, or as a file with --population",
     "parameter budget_seconds": "what is found in some time differs from run to run",
     "parameter seconds_per_round": "what is found in some time differs from run to run",
+    "setting margin": "a secret chooses the release; tests of attacks have jobs with one",
     "parameter threads": "it changes how fast a job is and nothing else",
     "model k": "it is the job's own k",
+    "treatment tokens": "a run writes its secret table as a file",
+    "setting sheet": "workbooks know no types: tests/formats reads them",
 }
 """What no random job says, with the reason."""
 
@@ -44,6 +48,8 @@ def said_by(case: Case) -> Iterable[str]:
     yield f"repeats {job.repeats}"
     yield from (f"model {model.name}" for model in job.models)
     yield from (f"parameter {name}" for name in job.parameters)
+    yield from (f"setting {name}" for name in getattr(case, "form", {}))
+    yield from (f"treatment {each.name}" for each in job.protect.values())
     for tree in job.hierarchies.values():
         yield "hierarchy itself" if isinstance(tree, Hierarchy) else f"builder {dict(tree)['method']}"  # type: ignore[call-overload]
 
@@ -62,6 +68,7 @@ def all_there_is() -> list[str]:
         *(f"model {name}" for name in MODELS),
         *(f"parameter {name}" for name in sorted(parameters)),
         *(f"builder {name}" for name in BUILDERS),
+        *(f"treatment {name}" for name in TREATMENTS),
         "hierarchy itself",
     ]
 

@@ -7,6 +7,7 @@ the engine is judged by the textbook; and where a command fails, nothing that it
 
 from __future__ import annotations
 
+import codecs
 import contextlib
 import dataclasses
 import datetime as dt
@@ -17,6 +18,7 @@ import sqlite3
 import sys
 import tempfile
 from collections import Counter
+from collections.abc import Sequence
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -27,8 +29,8 @@ import polars as pl
 import kanopy
 from kanopy.hierarchy.hierarchy import Hierarchy
 from tests.fuzz.jobs import Case, make_case
-from tests.fuzz.judging import KEY
-from tests.fuzz.options import with_options
+from tests.fuzz.judging import KEY, key_of
+from tests.fuzz.options import Drawn, with_options
 from tests.fuzz.people import any_case, judge_any_release, people_case
 from tests.fuzz.servers import tables_of_postgres, write_postgres
 from tests.fuzz.textbook import text_of
@@ -39,6 +41,9 @@ ENGINES = SOURCES | {"postgresql": "database", "spark": "spark"}
 """The same with the engines that need a server."""
 DIFFER: dict[str, str] = {}
 """Algorithms whose releases may differ between engines, with the reason. There are none."""
+TREATED_APART = ("noise", "top-code")
+"""Treatments that a look at the whole column prepares: memory looks at what is left after rows were suppressed, engines
+at the table before. Their columns keep the promise of the treatment and may hold other values."""
 OUTPUTS = ("mapping", "manifest", "solution")
 FULL_DOMAIN = ("optimal", "samarati", "datafly", "incognito")
 """Algorithms whose solution can be applied to other tables, and so kept."""
@@ -51,6 +56,8 @@ NEEDS_MEMORY = (
     "only taken apart in memory",
     "cannot be read as",
     "is not changed while it is read",
+    "does not treat columns",
+    "read piece by piece",
 )
 """How an engine refuses what only memory can do."""
 
@@ -81,7 +88,7 @@ def compare_case(case: Case, kind: str, address: str = "") -> str:
     with tempfile.TemporaryDirectory(prefix="fuzz-") as place:
         folder = Path(place)
         try:
-            source, job = write_source(folder, kind, case, address), write_job(folder, case)
+            source, job = write_source(folder, kind, case, address), write_job(folder, case, kind)
         except UnkeepableError:
             return "not kept"
         memory = run(folder, source, job, kind, "memory", case)
@@ -91,15 +98,20 @@ def compare_case(case: Case, kind: str, address: str = "") -> str:
         assert there.status == memory.status, f"{ENGINES[kind]} of {kind}: {_short(there)}; memory: {_short(memory)}"
         if there.release is None or memory.release is None:
             return {1: "no solution", 2: "refused"}[there.status]
-        judge_any_release(case, there.release, kanopy.read_table(source))
+        judge_any_release(case, there.release, kanopy.read_table(source, **form_of(case, kind)))
         if case.job.algorithm in DIFFER:
             return "released, differs"
-        same(memory, there, f"{ENGINES[kind]} of {kind}")
+        same(memory, there, f"{ENGINES[kind]} of {kind}", apart_of(case))
     return "released"
 
 
-def same(memory: Ran, there: Ran, who: str) -> None:
-    """Both say the same numbers and publish the same rows."""
+def apart_of(case: Case) -> list[str]:
+    """The columns whose values may differ between engines."""
+    return [name for name, each in case.job.protect.items() if each.name in TREATED_APART]
+
+
+def same(memory: Ran, there: Ran, who: str, apart: Sequence[str] = ()) -> None:
+    """Both say the same numbers and publish the same rows, but for columns that are treated `apart`."""
     assert memory.release is not None and there.release is not None
     for name in TOLD:
         one, other = memory.told.get(name), there.told.get(name)
@@ -110,7 +122,7 @@ def same(memory: Ran, there: Ran, who: str) -> None:
         else:
             near = one == other or (isinstance(one, float) and math.isclose(one, other, rel_tol=1e-9, abs_tol=1e-12))
         assert near, f"{who} says {name} {other}, memory {one}"
-    ours, theirs = rows_of(memory.release), rows_of(there.release)
+    ours, theirs = (rows_of(each.release.drop(apart, strict=False)) for each in (memory, there))  # type: ignore[union-attr]
     if ours != theirs:
         lost, more = list((ours - theirs).elements()), list((theirs - ours).elements())
         raise AssertionError(f"{who} publishes {len(more)} other rows, e.g. {more[:2]} where memory has {lost[:2]}")
@@ -146,7 +158,7 @@ def run(folder: Path, source: str, job: Path, kind: str, engine: str, case: Case
         arguments += [f"--{name}", out / f"{name}.{'csv' if name == 'mapping' else 'json'}"]
     if case.people is not None:
         arguments += ["--population", folder / "population.parquet"]
-    if case.job.pseudonymize:
+    if key_of(case) is not None:
         arguments += ["--key-file", folder / "key"]
     status, said, told = command(*arguments)
     assert status in (0, 1, 2), f"{engine} of {kind}: exit status {status}: {said[:400]}"
@@ -159,7 +171,12 @@ def run(folder: Path, source: str, job: Path, kind: str, engine: str, case: Case
     assert made and len(there) == wanted, f"{there} of {wanted} outputs were written"
     if engine == "spark":
         return Ran(status, said, told, pl.read_parquet(f"{output}/*.parquet"))
-    frame = kanopy.read_table(output) if into or kind != "csv" else pl.read_csv(output, infer_schema=False)
+    if into or kind != "csv":
+        return Ran(status, said, told, kanopy.read_table(output))
+    form = form_of(case, kind)
+    raw = Path(output).read_bytes()
+    text = raw.decode("utf-8-sig" if raw.startswith(codecs.BOM_UTF8) else form.get("encoding", "utf-8"))
+    frame = pl.read_csv(text.encode(), separator=form.get("delimiter", ","), infer_schema=False)
     return Ran(status, said, told, frame)
 
 
@@ -194,7 +211,12 @@ class UnkeepableError(Exception):
     """A table that this kind of file or database cannot keep."""
 
 
-def write_job(folder: Path, case: Case) -> Path:
+def form_of(case: Case, kind: str) -> dict[str, Any]:
+    """How the file of a case is written, where it is a file of text."""
+    return case.form if isinstance(case, Drawn) and kind == "csv" else {}
+
+
+def write_job(folder: Path, case: Case, kind: str) -> Path:
     """The job as a file, with its hierarchies beside it."""
     from kanopy.hierarchy.files.files import write_hierarchy
 
@@ -211,7 +233,7 @@ def write_job(folder: Path, case: Case) -> Path:
         case.people.write_parquet(folder / "population.parquet")
     (folder / "key").write_bytes(KEY)
     job = folder / "job.toml"
-    job.write_text(case.job.replaced(hierarchies=given).to_toml(), encoding="utf-8")
+    job.write_text(case.job.replaced(hierarchies=given, **form_of(case, kind)).to_toml(), encoding="utf-8")
     return job
 
 
@@ -229,7 +251,11 @@ def write_source(folder: Path, kind: str, case: Case, address: str = "") -> str:
     elif kind == "csv":
         if nested:
             raise UnkeepableError
-        table.with_columns(_isoed(table[name]) for name in table.columns).write_csv(path)
+        form = form_of(case, kind)
+        table = table.with_columns(_isoed(table[name]) for name in table.columns)
+        text = "A survey of people\n" * (form.get("header_row", 1) - 1)
+        text += table.write_csv(separator=form.get("delimiter", ","))
+        path.write_bytes(text.encode(form.get("encoding", "utf-8")))
     elif kind == "duckdb":
         import duckdb
 

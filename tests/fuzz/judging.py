@@ -18,6 +18,7 @@ from tests.fuzz.jobs import ABOVE, MODELS, WORDS, Case, make_case
 from tests.fuzz.more import with_everything
 from tests.fuzz.options import Drawn
 from tests.fuzz.textbook import broken_models, classes_of, is_true, text_of
+from tests.fuzz.treated import broken_treatment
 
 LOOKED_AT = ("ill", "pay", "guard", "stands", "home")
 """The columns that models look at."""
@@ -30,7 +31,7 @@ def judge(case: Case) -> str:
     """Run a job and judge its release by the textbook: `released`, `refused`, or an assertion that fails."""
     from kanopy._errors import KanopyError, NoSolution, VerificationFailed
 
-    key = KEY if case.job.pseudonymize else None
+    key = key_of(case)
     try:
         result = kanopy.anonymize(case.table, case.job, population=case.people, key=key)
     except NoSolution as nothing:
@@ -51,11 +52,17 @@ def judge(case: Case) -> str:
     if result.levels is not None:
         assert math.isclose(result.solution.score, result.score, rel_tol=1e-9, abs_tol=1e-12), "two scores"
         if case.seed % 5 == 0:
-            again = result.apply(case.table, key=key).data
+            again = result.apply(case.table, key=key, unknown=job.unknown).data
             assert again.equals(frame), "applied again, the same rows are published differently"
     if case.seed % 97 == 0:
         assert result.to_html() and result.manifest() and result.mapping().height
     return "released"
+
+
+def key_of(case: Case) -> bytes | None:
+    """The secret key, where a job needs one, or gives the same twice with one."""
+    secret = case.job.pseudonymize or any(each.secret != "none" for each in case.job.protect.values())
+    return KEY if secret else None
 
 
 def judge_options(seed: int) -> str:
@@ -73,6 +80,8 @@ def judge_release(case: Case, frame: pl.DataFrame, source: pl.DataFrame) -> None
     held = [name for name in frame.columns if name != "name"] if "name" in job.pseudonymize else frame.columns
     expected, maybe = [*job.quasi, "ill", "pay", "row", *extras], case.maybe if isinstance(case, Drawn) else ()
     held = [name for name in held if name not in maybe]
+    _judge_treated(case, frame, table)
+    expected += case.treated if isinstance(case, Drawn) else ()
     assert sorted(held) == sorted(expected), f"{held} are published, not {expected}"
     if "copy" in frame.columns and "copy" not in job.allow_dependent:
         _judge_copy(case, frame, table)
@@ -111,6 +120,17 @@ def judge_release(case: Case, frame: pl.DataFrame, source: pl.DataFrame) -> None
         for value, label in zip(table[name].to_list(), frame[name].to_list(), strict=True):
             assert is_true(value, label, case.above.get(name)), f"{name}: {value!r} is published as {label!r}"
         _judge_levels(job, name, [(table[name][i], frame[name][i]) for at in classes.values() for i in at])
+
+
+def _judge_treated(case: Case, frame: pl.DataFrame, table: pl.DataFrame) -> None:
+    """Treated columns are published as their treatments promise."""
+    rows = frame["row"].cast(pl.Int64).to_list()
+    for name, given in case.treated.items() if isinstance(case, Drawn) else ():
+        before, after = table[name][rows].to_list(), frame[name].to_list()
+        wrong = broken_treatment(given, before, after, table["name"][rows].to_list())
+        assert wrong is None, f"{name} is treated wrongly: {wrong}"
+        if given["method"] == "follow":
+            assert _plain(frame[name]) == _plain(frame[given["column"]]), f"{name} does not follow"
 
 
 def suppressed_at_first(job: Any, table: pl.DataFrame) -> int:

@@ -14,7 +14,9 @@ import kanopy
 from kanopy._errors import KanopyError
 from kanopy._job.usage import used_alone
 from tests.fuzz.jobs import ABOVE, WORDS, Case
+from tests.fuzz.official import Words, places, with_countries, with_zips
 from tests.fuzz.options import Drawn, with_options
+from tests.fuzz.treated import treatments
 from tests.quick import QUICK
 
 FULL_DOMAIN = ("optimal", "samarati", "datafly", "incognito")
@@ -120,31 +122,18 @@ def _words(draw: np.random.Generator, case: Drawn) -> Drawn:
         return _column(draw, case, values, {"method": "frequency", "k": int(draw.integers(1, 8))})
     if kind == 3:
         groups = {"work": {"indoors": list(WORDS[:5]), "outdoors": list(WORDS[5:])}}
-        above = lambda value: ["work", "indoors" if value in WORDS[:5] else "outdoors"]  # noqa: E731
+        above = lambda value: ["anybody", "work", "indoors" if value in WORDS[:5] else "outdoors"]  # noqa: E731
         return _column(draw, case, values, {"method": "groups", "groups": groups, "top": "anybody"}, groups=above)
     method = ["ontology", "semantic_clusters"][kind - 4]
     source = {"method": method} | ({"style": "taxonomy"} if kind == 4 and draw.random() < 0.3 else {})
     # What words mean is not the textbook's: any label of several words may be true.
-    return _column(draw, case, values, source, groups=ANY_LABEL)
+    return _column(draw, case, values, source, groups=Words(WORDS))
 
 
-class _AnyLabel:
-    """Labels of an ontology, which the textbook does not know."""
-
-    def __call__(self, value: str) -> Sequence[str]:
-        return self  # type: ignore[return-value]
-
-    def __contains__(self, label: object) -> bool:
-        return label not in WORDS
-
-    def __len__(self) -> int:
-        return 0
-
-    def __getitem__(self, place: Any) -> str:
-        raise IndexError
-
-
-ANY_LABEL: Callable[[str], Sequence[str]] = _AnyLabel()
+def _official(draw: np.random.Generator, case: Drawn) -> Drawn:
+    """A column of an official classification, or of ZIP codes."""
+    known, source, above = (with_countries if draw.random() < 0.5 else with_zips)(draw)
+    return _column(draw, case, draw.choice(known, case.table.height).tolist(), source, groups=above)
 
 
 def _decimals(draw: np.random.Generator, case: Drawn) -> Drawn:
@@ -169,6 +158,24 @@ def _rest(draw: np.random.Generator, case: Drawn) -> Drawn:
         mails = [f"secret.{number}@example.org" for number in range(table.height)]
         table = table.with_columns(pl.Series("contact", mails, dtype=pl.String))
     return replace(case, table=table, job=job, extras=(), maybe=(*case.extras, "guard", "stands", "home"))
+
+
+def _withheld(draw: np.random.Generator, case: Drawn) -> Drawn:
+    """A column about the sample, which identifies nobody and is not published."""
+    column = pl.Series("design", draw.integers(0, 4, case.table.height))
+    return replace(
+        case, table=case.table.with_columns(column), job=case.job.replaced(withheld=[*case.job.withheld, "design"])
+    )
+
+
+def _form(draw: np.random.Generator, case: Drawn) -> Drawn:
+    """How a file of text is written: it counts where there is such a file."""
+    form: dict[str, Any] = {"delimiter": str(draw.choice([";", "|", "\t"]))}
+    if draw.random() < 0.25:
+        form["encoding"] = str(draw.choice(["cp1252", "utf-16", "mac-roman"]))
+    if draw.random() < 0.25:
+        form["header_row"] = int(draw.integers(2, 4))
+    return replace(case, form=form)
 
 
 def _copy(draw: np.random.Generator, case: Drawn) -> Drawn:
@@ -326,6 +333,6 @@ CHANGES: tuple[tuple[float, Callable[[np.random.Generator, Drawn], Drawn]], ...]
     (0.15, _numbers), (0.12, _codes), (0.2, _words), (0.08, _decimals), (0.1, _missing_ills), (0.08, _subsets),
     (0.08, _survey), (0.08, _presence), (0.02, _few), (0.04, _absent), (0.1, _local), (0.15, _parameters),
     (0.01, _error), (0.12, _rest), (0.12, _copy),
-    (0.85, _given),
+    (0.85, _given), (0.08, _official), (0.06, _withheld), (0.12, treatments), (0.05, places), (0.2, _form),
 )  # fmt: skip
 """How often each of these is done, one after the other."""

@@ -41,6 +41,10 @@ class Drawn(Case):
     """Per column of numbers in texts their decimal sign."""
     maybe: tuple[str, ...] = ()
     """Columns that may be published, or not."""
+    treated: dict[str, dict[str, Any]] = field(default_factory=dict)
+    """Per column how it is treated."""
+    form: dict[str, Any] = field(default_factory=dict)
+    """How a file of text is written, where that must be told."""
 
     def read(self, table: pl.DataFrame) -> pl.DataFrame:
         """The records of a table with nulls for what means missing."""
@@ -56,6 +60,9 @@ class Drawn(Case):
         for name, sign in self.decimals.items():
             texts = table[name].cast(pl.String).str.replace_all("," if sign == "." else ".", "", literal=True)
             table = table.with_columns(texts.str.replace(sign, ".", literal=True).cast(pl.Float64))
+        if self.job.places and "spot" not in table.columns:
+            pairs = [f"{float(north)!r}, {float(east)!r}" for north, east in table.select("lat", "lon").rows()]
+            table = table.with_columns(pl.Series("spot", pairs))
         return table
 
 

@@ -13,7 +13,7 @@ import numpy as np
 
 import kanopy
 from tests.fuzz.jobs import make_case
-from tests.fuzz.judging import KEY
+from tests.fuzz.judging import key_of
 from tests.fuzz.more import with_everything
 from tests.fuzz.people import people_case
 
@@ -27,7 +27,7 @@ def judge_order(seed: int) -> str:
     ends: list[tuple[Any, ...]] = []
     for table in (case.table, case.table[rows]):
         try:
-            result = kanopy.anonymize(table, job, population=case.people, key=KEY if job.pseudonymize else None)
+            result = kanopy.anonymize(table, job, population=case.people, key=key_of(case))
         except kanopy.KanopyError as error:
             ends.append((type(error).__name__,))
             continue

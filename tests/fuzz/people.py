@@ -14,7 +14,7 @@ import kanopy
 from kanopy._job.usage import used_alone
 from kanopy.masking.algorithms.registry import MASKINGS
 from tests.fuzz.jobs import Case, make_case
-from tests.fuzz.judging import KEY, judge, judge_options, judge_release, math_floor, suppressed_at_first
+from tests.fuzz.judging import judge, judge_options, judge_release, key_of, math_floor, suppressed_at_first
 from tests.fuzz.more import with_everything
 from tests.fuzz.options import Drawn
 from tests.fuzz.others import judge_lists_release, judge_masks_release, lists_case, masks_case
@@ -167,9 +167,7 @@ def judge_people(seed: int) -> str:
     if seed % 2:
         case = with_everything(case)
     try:
-        frame = kanopy.anonymize(
-            case.table, case.job, population=case.people, key=KEY if case.job.pseudonymize else None
-        ).data
+        frame = kanopy.anonymize(case.table, case.job, population=case.people, key=key_of(case)).data
     except NoSolution:
         return "no solution"
     except VerificationFailed:

@@ -14,7 +14,7 @@ import polars as pl
 import pytest
 
 import kanopy
-from kanopy._table.guessing.narrowing import told_of_hidden
+from kanopy._table.guessing.inference import told_of_hidden
 
 NUMBERS = ("rownames", "seqn", "id", "case")
 STATES = "hightax82 price71 price82 tax71 tax82 price71_82 tax71_82"

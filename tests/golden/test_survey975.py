@@ -14,7 +14,7 @@ import pytest
 from kanopy._table.survey import PROFILE, survey
 from kanopy.masking.algorithms.fusion import final_targets
 from kanopy.masking.algorithms.fusion_kernel import FusionRules, begin_fusion, fuse
-from kanopy.masking.encode import encode_columns, masking_tables
+from kanopy.masking.encoding import encode_columns, masking_tables
 from kanopy.masking.evaluation import Evaluation, unmasked
 from kanopy.masking.job import MaskJob
 from kanopy.masking.table import MaskingTable

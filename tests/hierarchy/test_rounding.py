@@ -18,7 +18,7 @@ from typer.testing import CliRunner
 import kanopy
 from kanopy._core.units import Units
 from kanopy._errors import HierarchyError
-from kanopy._job.fitting import Fitting
+from kanopy._job.cut_optimizer import Fitting
 from kanopy.cli import app
 from kanopy.engine.local import LocalEngine
 from kanopy.hierarchy.builders.bins import Cuts
@@ -28,8 +28,8 @@ from kanopy.hierarchy.column import column_of
 from kanopy.hierarchy.suggest import choose_hierarchy
 from kanopy.privacy.models import KAnonymity
 from kanopy.search.problem import Problem
-from kanopy.study.ends import exposed_ends, label_ends
-from kanopy.study.risk import assess_risk
+from kanopy.study.exposed_endpoints import exposed_ends, label_ends
+from kanopy.study.risk_study import assess_risk
 from kanopy.verify.labels import false_labels
 
 PLAIN = ("equal_frequency", "equal_width", "chu", "iotf")

@@ -25,8 +25,8 @@ from kanopy.search.clustering.kmember import k_member_clusters
 from kanopy.search.judge import ClassJudge
 from kanopy.search.local.box_release import made_safe
 from kanopy.search.local.boxes import lay_out
+from kanopy.search.partition_solution import release
 from kanopy.search.problem import Problem
-from kanopy.search.release import release
 
 
 def problem_of(values: list[int], tree: kanopy.Hierarchy, models: list[str], **limits: Any) -> Problem:

@@ -15,10 +15,10 @@ import kanopy
 from kanopy._errors import Cancelled, JobError
 from kanopy.app import worker as worker_module
 from kanopy.app.worker import Task, Worker
-from kanopy.masking.settling import _settle
+from kanopy.masking.assignment import _settle
 from kanopy.metrics.risk.combinations import check_sets
 from kanopy.metrics.risk.population import snb_uniques
-from kanopy.metrics.utility.columns import bins_of
+from kanopy.metrics.utility.column_utility import bins_of
 from kanopy.metrics.utility.published_values import ColumnDomain, understand
 from kanopy.report.charts.risk_map import risk_map
 from tests.app.simulated import elsewhere
@@ -70,13 +70,13 @@ def test_a_limit_that_is_met_exactly_is_kept_where_the_rows_are(
     ],
 )  # fmt: skip
 def test_roles_by_parts_of_names(name: str, says: str) -> None:
-    from kanopy._table.guessing.names import meanings_of
+    from kanopy._table.guessing.column_names import meanings_of
 
     assert [each.meaning.says for each in meanings_of(name)] == [says]
 
 
 def test_a_pair_of_words_means_more_than_either() -> None:
-    from kanopy._table.guessing.names import meanings_of
+    from kanopy._table.guessing.column_names import meanings_of
 
     best = {name: meanings_of(name)[0].meaning.says for name in ("patient_age", "age_patient_id", "zip_code")}
     assert best["patient_age"] == "age" and best["age_patient_id"] == "a record number"

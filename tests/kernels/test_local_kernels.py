@@ -15,8 +15,8 @@ from kanopy._progress import SILENT
 from kanopy.privacy.models import KAnonymity
 from kanopy.search.local import joins_kernel as joins_module
 from kanopy.search.local.best.agglomerate_kernel import agglomerate, make_units
-from kanopy.search.local.best.first_classes import bottom_up
 from kanopy.search.local.best.improvement import partition_of
+from kanopy.search.local.best.initial_classes import bottom_up
 from kanopy.search.local.best.moves.anneal_kernel import LOGS, anneal
 from kanopy.search.local.best.moves.chains_kernel import chain, make_chains
 from kanopy.search.local.best.moves.journal_kernel import make_journal

@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 
 from kanopy._core.classes import Domain
 from kanopy.privacy.models import KAnonymity
+from kanopy.search.bound.box_enumeration import Walks
 from kanopy.search.bound.cut_prices_kernel import Eased, improve_prices, make_room
-from kanopy.search.bound.ladders import Priced, make_ladders, price_records
-from kanopy.search.bound.limits import LARGEST_AROUND, LimitedSets, index_limits, no_limits, with_crowded
+from kanopy.search.bound.level_chains import Priced, make_ladders, price_records
 from kanopy.search.bound.limits_kernel import find_limits, grow_crowds, make_crowds, span_boxes
+from kanopy.search.bound.odd_set_cuts import LARGEST_AROUND, LimitedSets, index_limits, no_limits, with_crowded
 from kanopy.search.bound.prices_kernel import Cuts, Found, cap_boxes, cut_again, make_cuts, make_dear
-from kanopy.search.bound.walks import Walks
 from kanopy.search.problem import Problem
 from tests.kernels import definitions
 from tests.search.problems import domains

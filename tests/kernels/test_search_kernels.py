@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kanopy.search import tables as class_tables
+from kanopy.search import class_tables as class_tables
 from kanopy.search.full_domain.counting_kernel import count_rows
 from kanopy.search.full_domain.projection_kernel import small_cell_rows
 from kanopy.search.problem import Problem

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +13,10 @@ import polars as pl
 import pytest
 
 import kanopy
+from kanopy._errors import JobError, VerificationFailed
 from kanopy._table.datasets import path as bundled
-from kanopy.linked.over_time import publish_over_time
+from kanopy.linked.ledger import read_ledger
+from kanopy.linked.over_time import anonymize_over_time, publish_over_time, verify_over_time
 from kanopy.release.writing import Files
 
 KEY = b"a key of sixteen bytes"
@@ -35,8 +39,10 @@ def months(people: int, count: int, seed: int = 3) -> list[pl.DataFrame]:
     return found
 
 
-def follow(tables: list[pl.DataFrame], folder: Path, suppress: str, **more: Any) -> list[kanopy.Result]:
-    """A release per table; after each, who agrees in all is counted from the published files alone."""
+def follow(
+    tables: list[pl.DataFrame], folder: Path, suppress: str, seconds: list[float], **more: Any
+) -> list[kanopy.Result]:
+    """A release per table, with its processor time; after each, the published files alone say who agrees in all."""
     shown: list[dict[int, Any]] = []
     present: list[set[int]] = []
     results = []
@@ -58,7 +64,9 @@ def follow(tables: list[pl.DataFrame], folder: Path, suppress: str, **more: Any)
         )
         out = folder / f"m{month}.csv"
         table = table.with_columns(copy=pl.col("who") * 7)
+        begun = time.process_time()
         result, _ = publish_over_time(table, job, Files(str(out)), folder / "ledger", KEY)
+        seconds.append(time.process_time() - begun)
         results.append(result)
         must_go = sum(shared[history] < 5 for history in histories.values()) if month else 0
         assert table.height - result.rows == must_go
@@ -80,18 +88,19 @@ def _texts(result: kanopy.Result) -> pl.Series:
 def test_two_months_together_keep_k(tmp_path: Path) -> None:
     adult = pl.read_parquet(bundled("adult.parquet")).head(4000).with_row_index("who")
     tables = [adult.sample(fraction=0.85, seed=seed).select("who", *QUASI) for seed in (1, 2)]
-    first, second = follow(tables, tmp_path, "2%")
+    first, second = follow(tables, tmp_path, "2%", [])
     assert second.losses["loss"] >= first.losses["loss"]
 
 
 def test_six_months_of_changing_people_keep_k(tmp_path: Path) -> None:
-    follow(months(1500, 6), tmp_path, "5%")
+    follow(months(1500, 6), tmp_path, "5%", [])
 
 
 @pytest.mark.slow
 def test_twelve_months_of_fifty_thousand_people_keep_k(tmp_path: Path) -> None:
-    results = follow(months(50_000, 12), tmp_path, "5%")
-    assert len(results) == 12
+    seconds: list[float] = []
+    follow(months(50_000, 12), tmp_path, "5%", seconds)
+    assert len(seconds) == 12 and seconds[-1] <= 2 * seconds[0], seconds
 
 
 def test_later_k_other_columns_and_local_algorithms_are_kept(tmp_path: Path) -> None:
@@ -128,10 +137,21 @@ def test_earlier_sensitive_values_satisfy_the_model_on_intersections(tmp_path: P
         if not away:
             groups.setdefault((may[row["who"]][0], row["sex"]), set()).add(may[row["who"]][1])
     assert all(len(values) >= 2 for values in groups.values())
+    # Without the model, June alone would tell what everybody had in May.
+    for table in (second, second.drop("ill")):
+        with pytest.raises(JobError, match="Release 1 kept a privacy model of"):
+            publish_over_time(
+                table,
+                kanopy.Job(quasi="sex", unit="who", k=2),
+                Files(str(tmp_path / "n.csv")),
+                tmp_path / "ledger",
+                KEY,
+            )
+    assert not (tmp_path / "n.csv").exists()
     ordered = kanopy.Job(quasi="sex", unit="who", k=2, models="t-ordered:pay:0.9")
     paid = first.with_columns(pay=pl.int_range(40) % 4)
     publish_over_time(paid, ordered, Files(str(tmp_path / "c.csv")), tmp_path / "other", KEY)
-    with pytest.raises(kanopy.JobError if hasattr(kanopy, "JobError") else Exception, match="keyed hashes only"):
+    with pytest.raises(JobError, match="keyed hashes only"):
         publish_over_time(
             paid.with_columns(pay=pl.col("pay").reverse()),
             ordered,
@@ -139,3 +159,19 @@ def test_earlier_sensitive_values_satisfy_the_model_on_intersections(tmp_path: P
             tmp_path / "other",
             KEY,
         )
+
+
+def test_the_second_look_notices_a_model_that_is_broken_on_the_intersection(tmp_path: Path) -> None:
+    who, ledger = [f"p{n}" for n in range(16)], tmp_path / "ledger"
+    job = kanopy.Job(quasi="sex", unit="who", k=2, models="l-distinct:ill:2", suppress="50%")
+    may = pl.DataFrame({"who": who, "sex": ["f", "m"] * 8, "ill": ["x", "x", "y", "y"] * 4})
+    publish_over_time(may, job, Files(str(tmp_path / "a.csv")), ledger, KEY)
+    # A release that only looks at June: published sexes put those with the same illness of May together.
+    june = may.with_columns(
+        sex=pl.Series(["f", "f", "m", "m"] * 4), ill=pl.Series(["x"] * 4 + ["y"] * 4 + ["x"] * 4 + ["y"] * 4)
+    )
+    made = anonymize_over_time(june, job, read_ledger(ledger, KEY), KEY)
+    verify_over_time(made, KEY)
+    careless = replace(made, result=kanopy.anonymize(june, job))
+    with pytest.raises(VerificationFailed, match="'l-distinct' of 'ill' in release 1"):
+        verify_over_time(careless, KEY)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ import kanopy
 from kanopy.linked.over_time import publish_over_time
 from kanopy.linked.run import anonymize_tables
 from kanopy.release.writing import Files
+from tests.report.test_documents import everything_in
 from tests.shared_input import needs_shared
 
 duckdb = pytest.importorskip("duckdb")
@@ -148,6 +150,11 @@ def test_two_tables_with_a_common_key_keep_k_over_their_join(known: Any, tmp_pat
     if known == "all":
         assert found.solution.score >= (3 * alone.losses["loss"] + events.losses["loss"]) / 4
     assert "joined by the published keys" in (tmp_path / "r.html").read_text()
+    document = found.to_document()
+    assert json.loads(document.to_bytes(".json"))["verified"]["orphan_keys"] == 0
+    for suffix in (".pdf", ".docx") if known == 1 else ():
+        text = everything_in(document.to_bytes(suffix))
+        assert len(text) > 1000 and not [who for who in one["patient"] if f"{who} " in text]
 
 
 def test_two_months_joined_by_the_pseudonym_keep_k(tmp_path: Path) -> None:

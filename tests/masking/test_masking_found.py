@@ -8,7 +8,7 @@ from collections import Counter
 import pytest
 
 from kanopy import MaskJob, mask
-from kanopy._table.guessing.personal import KINDS, answers_nothing, found_in
+from kanopy._table.guessing.personal_data import KINDS, answers_nothing, found_in
 from kanopy.masking.algorithms.registry import MASKINGS
 from kanopy.masking.polarity import stance
 from kanopy.ontology.load import load_ontology

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from kanopy._errors import JobError, VerificationFailed
 from kanopy._job.job import Job
-from kanopy._table.guessing.personal import KINDS
+from kanopy._table.guessing.personal_data import KINDS
 from kanopy.hierarchy.hierarchy import Hierarchy
 from kanopy.masking.algorithms.registry import MASKINGS
 from kanopy.masking.job import MaskJob

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kanopy.masking.job import MaskJob
-from kanopy.metrics.partitions import partition_distance, ward
+from kanopy.metrics.partition_distance import partition_distance, ward
 from kanopy.metrics.semantic_masking import certainty_penalty, information_content, loss_metric
 from kanopy.release.run import mask
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from kanopy._errors import JobError
 from kanopy.metrics.utility.association import compare_pair, cramers_v
 from kanopy.metrics.utility.bounds import summary_bounds
-from kanopy.metrics.utility.columns import (
+from kanopy.metrics.utility.column_utility import (
     bins_of,
     bits_kept,
     earth_movers_distance,

@@ -7,7 +7,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from kanopy.metrics.partitions import ward
+from kanopy.metrics.partition_distance import ward
 from kanopy_papers import martinez_clusters, martinez_tables
 from kanopy_papers.martinez2010 import QUICK_K
 from kanopy_papers.one_question import PROFILE, one_question

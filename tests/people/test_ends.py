@@ -13,8 +13,8 @@ from kanopy import Job
 from kanopy._core.units import Units
 from kanopy._job.inputs import resolve_hierarchies
 from kanopy._table.column import people_of_values
-from kanopy.study.ends import exposed_ends, label_ends
-from kanopy.study.risk import assess_risk
+from kanopy.study.exposed_endpoints import exposed_ends, label_ends
+from kanopy.study.risk_study import assess_risk
 
 
 def dense(patients: int = 60, each: int = 20) -> pl.DataFrame:

@@ -15,7 +15,7 @@ from kanopy._core.units_kernel import count_once
 from kanopy._errors import NoSolution
 from kanopy.hierarchy.hierarchy import Hierarchy
 from kanopy.metrics.full_domain import METRICS, metric_named
-from kanopy.metrics.release import release_losses
+from kanopy.metrics.release_losses import release_losses
 from kanopy.privacy.models import KAnonymity
 from kanopy.search.algorithms import make_algorithm
 from kanopy.search.problem import Problem

@@ -16,7 +16,7 @@ from kanopy._core.numbering import distinct_tuples, number_keys
 from kanopy._core.units import ALL, Units
 from kanopy._errors import JobError, NoSolution
 from kanopy.metrics.full_domain import metric_named
-from kanopy.metrics.release import release_losses
+from kanopy.metrics.release_losses import release_losses
 from kanopy.privacy.models import KAnonymity
 from kanopy.privacy.survey import SubsetK
 from kanopy.search.algorithms import make_algorithm

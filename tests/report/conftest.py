@@ -12,7 +12,7 @@ from kanopy._core.classes import Classes, Domain, Recoding, recoding_from_nodes
 from kanopy._progress import SILENT
 from kanopy.hierarchy.hierarchy import Hierarchy
 from kanopy.metrics.full_domain import metric_named
-from kanopy.metrics.release import column_losses, release_losses
+from kanopy.metrics.release_losses import column_losses, release_losses
 from kanopy.privacy.models import KAnonymity
 from kanopy.report.report import Facts, Preview, Report, build_report
 from kanopy.search.full_domain.optimal import Optimal

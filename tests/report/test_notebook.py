@@ -17,7 +17,7 @@ import kanopy.hierarchy
 import kanopy.ontology
 import kanopy.privacy
 from kanopy._core.classes import Classes, Domain, Recoding
-from kanopy._shown import Short
+from kanopy._mixins import Short
 from kanopy.hierarchy import Editor, Hierarchy, compare_hierarchies, improve_hierarchy, suggest_hierarchies
 from kanopy.hierarchy.builders.registry import BUILDERS
 from kanopy.hierarchy.builders.semantic.builders import Ontology

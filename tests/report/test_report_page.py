@@ -14,8 +14,8 @@ from xml.etree import ElementTree
 import pytest
 
 import kanopy
-from kanopy.report.charts import release as charts
-from kanopy.report.words import percent
+from kanopy.report.charts import release_charts as charts
+from kanopy.report.text import percent
 from tests.report.report_inputs import EVIL, SECRET
 
 KINDS = ["full", "local", "free"]

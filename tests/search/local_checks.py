@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from kanopy._core.classes import Domain, Recoding, Sensitive
 from kanopy._errors import NoSolution
 from kanopy.hierarchy.hierarchy import Hierarchy
-from kanopy.metrics.release import release_losses
+from kanopy.metrics.release_losses import release_losses
 from kanopy.privacy.closeness import EqualCloseness
 from kanopy.privacy.diversity import DistinctDiversity
 from kanopy.privacy.models import KAnonymity, Model

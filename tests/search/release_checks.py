@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from kanopy._core.classes import Classes, Domain, Sensitive
 from kanopy.metrics.full_domain import METRICS, metric_named
-from kanopy.metrics.release import release_losses
+from kanopy.metrics.release_losses import release_losses
 from kanopy.privacy.models import KAnonymity, make_models
 from kanopy.search.problem import Problem
 from kanopy.search.solution import Solution

@@ -16,7 +16,7 @@ from kanopy._core.classes import Classes, Domain, Population, Sensitive
 from kanopy._errors import HierarchyError, JobError, NoSolution
 from kanopy._progress import Progress, Step
 from kanopy.hierarchy.hierarchy import Hierarchy
-from kanopy.metrics.release import release_losses
+from kanopy.metrics.release_losses import release_losses
 from kanopy.privacy.base import SensitiveModel
 from kanopy.privacy.closeness import EqualCloseness
 from kanopy.privacy.diversity import DistinctDiversity
@@ -24,13 +24,13 @@ from kanopy.privacy.models import KAnonymity
 from kanopy.privacy.sizes import AverageRisk, KMap
 from kanopy.search.algorithms import make_algorithm
 from kanopy.search.bound.bound import lower_bound
+from kanopy.search.budget import Work
 from kanopy.search.local.best.best import Best
 from kanopy.search.local.best.improvement import Improvement, partition_of
+from kanopy.search.local.best.initial_solutions import Starts
 from kanopy.search.local.best.safety import suppress_where_it_pays
-from kanopy.search.local.best.starts import Starts
 from kanopy.search.local.boxes import lay_out
 from kanopy.search.problem import Problem
-from kanopy.search.work import Work
 from tests.search.local_problems import least_loss
 from tests.search.problems import domains, hierarchies
 

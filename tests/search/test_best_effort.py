@@ -18,8 +18,10 @@ from kanopy._progress import SILENT, Progress, Step
 from kanopy.hierarchy.hierarchy import Hierarchy
 from kanopy.metrics.full_domain import Loss
 from kanopy.privacy.models import KAnonymity
+from kanopy.search import class_tables as tables
 from kanopy.search import problem as problem_module
-from kanopy.search import tables
+from kanopy.search.budget import Work, at_once, so_far, usable_threads
+from kanopy.search.class_tables import memory_for
 from kanopy.search.full_domain import best_effort, level_judge
 from kanopy.search.full_domain.best_effort import ManyColumns
 from kanopy.search.full_domain.level_judge import BranchAndBound
@@ -27,8 +29,6 @@ from kanopy.search.full_domain.optimal import Optimal, least_score, search_for
 from kanopy.search.judge import LevelJudgement, ceiling_of
 from kanopy.search.problem import Problem
 from kanopy.search.solution import Solution
-from kanopy.search.tables import memory_for
-from kanopy.search.work import Work, at_once, so_far, usable_threads
 from tests.search.problems import problems, wide
 
 

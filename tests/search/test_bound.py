@@ -18,10 +18,11 @@ from kanopy._progress import Progress
 from kanopy.hierarchy.hierarchy import Hierarchy
 from kanopy.metrics.full_domain import metric_named
 from kanopy.privacy import DistinctDiversity, KAnonymity
-from kanopy.search.bound import certificate, walks
+from kanopy.search.bound import box_enumeration as walks
+from kanopy.search.bound import certificate
 from kanopy.search.bound.bound import lower_bound
 from kanopy.search.bound.certificate import Allowances, WholeAllowances, certify, find_dishonest
-from kanopy.search.bound.ladders import Rung, make_ladders
+from kanopy.search.bound.level_chains import Rung, make_ladders
 from kanopy.search.local.best.best import Best
 from kanopy.search.problem import Problem
 from tests.search.local_problems import partitions

@@ -14,17 +14,17 @@ from kanopy._core.classes import Domain
 from kanopy._errors import Cancelled
 from kanopy._progress import SILENT, Progress, Step
 from kanopy.privacy.models import KAnonymity
-from kanopy.search.bound.limits import count_inside, number_boxes, records_inside
-from kanopy.search.local.best import choice as choices
+from kanopy.search.bound.odd_set_cuts import count_inside, number_boxes, records_inside
+from kanopy.search.budget import Work
+from kanopy.search.local.best import box_selection as choices
 from kanopy.search.local.best.best import Best
-from kanopy.search.local.best.choice import BoxChoice
+from kanopy.search.local.best.box_selection import BoxChoice
 from kanopy.search.local.best.choice_kernel import Choice, choose, lighten
-from kanopy.search.local.best.first_classes import bottom_up
+from kanopy.search.local.best.initial_classes import bottom_up
 from kanopy.search.local.best.moves.anneal_kernel import LOGS
 from kanopy.search.local.boxes import Layout, box_levels, lay_out, partition_cost
 from kanopy.search.local.joins_kernel import box_nodes, holds
 from kanopy.search.problem import Problem
-from kanopy.search.work import Work
 from tests.search.problems import domains
 from tests.search.test_best import table
 

@@ -22,8 +22,8 @@ from kanopy.metrics.full_domain import METRICS
 from kanopy.release.prepare import make_problem, prepare
 from kanopy.search.algorithms import ALGORITHMS, make_algorithm, takes
 from kanopy.search.bound.bound import lower_bound
+from kanopy.search.budget import LEAST_SECONDS, Work
 from kanopy.search.problem import SECONDS_EACH, Problem
-from kanopy.search.work import LEAST_SECONDS, Work
 from tests.quick import QUICK
 
 JOB = kanopy.Hierarchy.from_rows([["nurse", "care", "*"], ["doctor", "care", "*"], ["cook", "food", "*"]], name="job")

@@ -10,15 +10,15 @@ from hypothesis import strategies as st
 from kanopy._core.classes import Domain
 from kanopy._progress import Progress, Step
 from kanopy.privacy.models import KAnonymity
-from kanopy.search.local.best import starts
+from kanopy.search.budget import Work
+from kanopy.search.local.best import initial_solutions as starts
 from kanopy.search.local.best.best import Best
 from kanopy.search.local.best.cover import Covering, fold
 from kanopy.search.local.best.cover_kernel import ABSENT, best_box, tighten
-from kanopy.search.local.best.starts import COVER_FROM, by_cover
+from kanopy.search.local.best.initial_solutions import COVER_FROM, by_cover
 from kanopy.search.local.boxes import box_levels, lay_out, partition_cost
 from kanopy.search.local.levels_kernel import few_levels
 from kanopy.search.problem import Problem
-from kanopy.search.work import Work
 from tests.kernels import definitions
 from tests.search.problems import domains
 from tests.search.test_best import table

@@ -11,14 +11,14 @@ from kanopy._arrays import Ints
 from kanopy._core.classes import Domain
 from kanopy._progress import SILENT, Progress
 from kanopy.privacy.models import KAnonymity
-from kanopy.search.bound.limits import records_inside
-from kanopy.search.local.best import starts as ways
+from kanopy.search.bound.odd_set_cuts import records_inside
+from kanopy.search.budget import Work
+from kanopy.search.local.best import initial_solutions as ways
 from kanopy.search.local.best.best import Best
-from kanopy.search.local.best.first_classes import bottom_up
-from kanopy.search.local.best.starts import FROM_ROUNDS, by_rounds
+from kanopy.search.local.best.initial_classes import bottom_up
+from kanopy.search.local.best.initial_solutions import FROM_ROUNDS, by_rounds
 from kanopy.search.local.boxes import Layout, class_runs, lay_out, partition_cost
 from kanopy.search.problem import Problem
-from kanopy.search.work import Work
 from tests.search.problems import domains
 from tests.search.test_best import table
 

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from kanopy.hierarchy.hierarchy import Hierarchy
 from kanopy.privacy.models import KAnonymity, make_models
 from kanopy.search.judge import ClassJudge
+from kanopy.search.partition_solution import release_nodes
 from kanopy.search.problem import Problem
-from kanopy.search.release import release_nodes
 from kanopy.search.subtree.forest import plant_forest
 from tests.search.clustering_support import make_domain
 from tests.search.release_checks import cut_problems

@@ -16,8 +16,9 @@ from kanopy._errors import Cancelled, HierarchyError, JobError, NoSolution
 from kanopy._progress import SILENT, Progress
 from kanopy.hierarchy.hierarchy import Hierarchy
 from kanopy.metrics.full_domain import ClassMetric, metric_named
-from kanopy.metrics.release import release_losses
+from kanopy.metrics.release_losses import release_losses
 from kanopy.privacy.models import KAnonymity
+from kanopy.search.budget import Work
 from kanopy.search.full_domain import exhaustive
 from kanopy.search.full_domain.datafly import Datafly
 from kanopy.search.full_domain.exhaustive import judge_all
@@ -28,7 +29,6 @@ from kanopy.search.full_domain.projections import least_suppressed_rows, most_kn
 from kanopy.search.full_domain.samarati import Samarati
 from kanopy.search.judge import LevelJudgement
 from kanopy.search.problem import Problem
-from kanopy.search.work import Work
 from tests.search.problems import problems, wide
 
 

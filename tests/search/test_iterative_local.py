@@ -22,8 +22,8 @@ from kanopy.privacy.models import KAnonymity
 from kanopy.privacy.sizes import AverageRisk
 from kanopy.search.full_domain.optimal import Optimal
 from kanopy.search.local.cheapest_levels import CheapestLevels
+from kanopy.search.local.iterations import LevelsAlone
 from kanopy.search.local.iterative_local import IterativeLocal
-from kanopy.search.local.rounds import LevelsAlone
 from kanopy.search.problem import Problem
 from tests.search.local_checks import (
     CROSSING,

@@ -14,11 +14,11 @@ from kanopy._core.classes import Domain
 from kanopy._errors import HierarchyError, JobError, NoSolution
 from kanopy._progress import SILENT, Progress
 from kanopy.hierarchy.hierarchy import Hierarchy
-from kanopy.metrics.release import release_losses
+from kanopy.metrics.release_losses import release_losses
 from kanopy.privacy.models import KAnonymity, make_models
 from kanopy.search.full_domain.optimal import Optimal
+from kanopy.search.partition_solution import release_nodes
 from kanopy.search.problem import Problem
-from kanopy.search.release import release_nodes
 from kanopy.search.subtree import cut_judge, iyengar
 from kanopy.search.subtree.cut_judge import CutJudge
 from kanopy.search.subtree.forest import plant_forest

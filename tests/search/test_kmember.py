@@ -12,9 +12,9 @@ from kanopy.hierarchy.builders.on_the_fly import Iotf
 from kanopy.hierarchy.hierarchy import Hierarchy
 from kanopy.privacy.models import KAnonymity
 from kanopy.search.clustering import kmember_kernel as kernel
+from kanopy.search.clustering.costs import make_measure
 from kanopy.search.clustering.kmember import KMember, k_member_clusters
 from kanopy.search.clustering.kmember_kernel import grow_clusters, join_cluster
-from kanopy.search.clustering.measure import make_measure
 from kanopy.search.problem import Problem
 from tests.kernels import clustering_definitions
 from tests.search.clustering_support import CATEGORIES, domains, make_domain, plain_costs, rows_of, textbook

@@ -17,7 +17,7 @@ from kanopy._table import datasets
 from kanopy.engine.local import LocalEngine
 from kanopy.hierarchy.hierarchy import Hierarchy
 from kanopy.metrics.full_domain import metric_named
-from kanopy.metrics.release import release_losses
+from kanopy.metrics.release_losses import release_losses
 from kanopy.privacy.diversity import DistinctDiversity
 from kanopy.privacy.models import KAnonymity
 from kanopy.search.full_domain.optimal import Optimal

@@ -17,7 +17,7 @@ from kanopy.metrics.full_domain import ClassMetric, metric_named
 from kanopy.privacy.models import KAnonymity, Model, parse_model
 from kanopy.search.clustering.kmember import KMember
 from kanopy.search.clustering.mondrian import Mondrian
-from kanopy.search.full_domain import walk as walking
+from kanopy.search.full_domain import lattice_walk as walking
 from kanopy.search.full_domain.datafly import Datafly
 from kanopy.search.full_domain.incognito import Incognito
 from kanopy.search.full_domain.optimal import Optimal

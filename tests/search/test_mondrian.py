@@ -11,7 +11,7 @@ from kanopy.hierarchy.builders.divisors import Dbgh
 from kanopy.hierarchy.builders.on_the_fly import Iotf
 from kanopy.hierarchy.hierarchy import Hierarchy
 from kanopy.privacy.models import KAnonymity
-from kanopy.search.clustering.measure import make_measure
+from kanopy.search.clustering.costs import make_measure
 from kanopy.search.clustering.mondrian import Mondrian, mondrian_groups
 from kanopy.search.clustering.mondrian_kernel import CLASSES, PARTS, WRITTEN, Rules, cut_parts, make_work
 from kanopy.search.problem import Problem

@@ -13,12 +13,12 @@ from kanopy._errors import JobError
 from kanopy._job.job import Job
 from kanopy._progress import Progress
 from kanopy.privacy.models import KAnonymity
-from kanopy.search.local.best import parts
+from kanopy.search.budget import at_once, in_order
+from kanopy.search.local.best import parallel_partitions as parts
 from kanopy.search.local.best.best import STOPPED, Best
 from kanopy.search.local.best.improvement import Improvement
 from kanopy.search.local.boxes import lay_out, partition_cost
 from kanopy.search.problem import Problem
-from kanopy.search.work import at_once, in_order
 from tests.search.test_best import table
 
 
@@ -62,7 +62,7 @@ def test_parts_are_whole_classes_and_what_they_cost_adds_up() -> None:
 
 @pytest.mark.usefixtures("small_parts")
 def test_parts_stop_when_asked_and_keep_the_best(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("kanopy.search.work.LOOK_SECONDS", 0.01)
+    monkeypatch.setattr("kanopy.search.budget.LOOK_SECONDS", 0.01)
     problem = Problem(table(700), [KAnonymity(4)])
     seen: list[str] = []
 

@@ -230,7 +230,7 @@ def test_every_algorithm_keeps_the_model_or_refuses(name: str, suppress: float, 
 def test_the_second_opinion_counts_itself(monkeypatch: pytest.MonkeyPatch) -> None:
     """A search that finds everything safe is caught before anything is published."""
     from kanopy._errors import VerificationFailed
-    from kanopy.search.evidence import Evidence
+    from kanopy.search.class_statistics import Evidence
 
     table, quasi = survey_table(), ["age", "sex", "race", "education"]
     settings: dict[str, Any] = {"quasi": quasi, "k": 2}
@@ -250,7 +250,7 @@ def test_the_second_opinion_counts_itself(monkeypatch: pytest.MonkeyPatch) -> No
 @pytest.mark.parametrize(
     ("job", "words"),
     [
-        ({"models": ["individual-risk:0.01"]}, "needs sampling weights: name their column"),
+        ({"models": ["individual-risk:0.01"]}, "needs sampling weights"),
         ({"models": ["household-risk:0.01"], "sampling_weight": "w"}, "needs households: name their column"),
         ({"models": ["household-risk:0.01"], "household": "home"}, "needs sampling weights"),
         ({"models": ["individual-risk:0.01"], "sampling_weight": "age"}, "'age' is a quasi-identifier"),

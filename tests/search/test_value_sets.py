@@ -19,7 +19,7 @@ from kanopy.release.mapping import mapping_table
 from kanopy.release.solution_file import solution_json
 from kanopy.search.problem import Problem
 from kanopy.search.sets.value_sets import ValueColumn, leaf_numbers, value_order, value_table
-from kanopy.study.assess import assess
+from kanopy.study.utility_study import assess
 
 NAMES = ["a", "b, c", "d;e", "{f}", 'g"h', "i - j", " k", "l'm"]
 

@@ -140,7 +140,7 @@ def test_what_is_asked_is_judged(tmp_path: Path) -> None:
     [
         (("--population", "nosuch.csv"), "--population has no effect without a model that compares"),
         (("--population", "nosuch.csv", "--model", "k-map:3"), "nosuch.csv"),
-        (("--weight", "ill"), "--weight has no effect without a model that adds up"),
+        (("--sampling-weight", "ill"), "--sampling-weight has no effect without a model that adds up"),
         (("--on", "ill"), "--on has no effect without an earlier release"),
         (("--model", "l-distinct:ill:2", "--model", "subset-k:2:3"), "only 1"),
     ],

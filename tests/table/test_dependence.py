@@ -12,7 +12,7 @@ import pytest
 import kanopy
 from kanopy import Job
 from kanopy._job.guess import guess_job
-from kanopy._table.guessing.narrowing import find_dependences
+from kanopy._table.guessing.inference import find_dependences
 from kanopy.release.engine_choice import open_engine
 from kanopy.release.out_of_core import run_on_engine
 from tests.engine.test_contract import fill

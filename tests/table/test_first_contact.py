@@ -78,11 +78,43 @@ def test_the_design_of_nhanes_is_withheld() -> None:
             "SDMVSTRA": [DRAW.randrange(90, 105) for _ in range(ROWS)],
             "WTMEC2YR": [5000 + 91.5 * (row % 83) for row in range(ROWS)],
             "RIAGENDR": drawn([1, 2]),
+            "RIDRETH1": drawn([1, 2, 3, 4, 5]),
             "RIDAGEYR": [DRAW.randrange(1, 80) for _ in range(ROWS)],
         }
     )
+    assert found["RIDRETH1"].role == Role.QUASI_IDENTIFIER, "origin is what others may know"
     assert {found[name].role for name in ("SDMVPSU", "SDMVSTRA", "WTMEC2YR")} == {Role.WITHHELD}
     assert found["WTMEC2YR"].kind == "weight" and found["SEQN"].role == Role.IDENTIFIER
+
+
+def test_strata_and_clusters_beside_a_weight_are_withheld() -> None:
+    table = {
+        "weight": [3.8 + 1.25 * (row % 90) for row in range(ROWS)],
+        "stratum": drawn([101, 102, 203, 210, 212]),
+        "psu": drawn([270530, 391710, 10530, 40130, 60130]),
+        "age": drawn([*range(18, 80)]),
+    }
+    found = guesses(table)
+    assert [found[name].kind for name in ("weight", "stratum", "psu")] == ["weight", "stratum", "cluster"]
+    assert guesses({name: table[name] for name in ("stratum", "age")})["stratum"].role == Role.QUASI_IDENTIFIER
+
+
+def test_short_words_do_not_publish_numbers_of_records() -> None:
+    """`pid` is a party or a person, `rx` a prescription or a register: the values tell."""
+    rows = 4 * ROWS
+    households = [10_000 + 7 * (row // 2) for row in range(rows)]
+    persons = [household + (row % 2 + 1) / 10 for row, household in enumerate(households)]
+    hsize = [1 + household % 5 for household in households]
+    found = guesses({"pid": persons, "personid": persons, "rx": households, "hsize": hsize})
+    assert not {found[name].role for name in ("pid", "rx")} & {Role.SENSITIVE, Role.INSENSITIVE}, found
+    parties = guesses({"pid": drawn([1, 2, 3, 4]), "age": drawn([*range(18, 80)])})
+    assert parties["pid"].role == Role.SENSITIVE
+
+
+def test_answers_that_many_columns_share_are_a_battery() -> None:
+    table = {f"zq{word}": drawn(["nul", "fai", "moy", "for"]) for word in ("ab", "ec", "id", "of", "ug")}
+    found = guesses(table | {"zqli": drawn(["nord", "mitte", "hafen"])})
+    assert {found[name].role for name in table} == {Role.SENSITIVE} and found["zqli"].role == Role.UNDECIDED
 
 
 def test_replicate_weights_are_withheld() -> None:
@@ -149,6 +181,7 @@ def test_a_difference_of_weights_is_no_survey_weight() -> None:
         "sex": drawn([0, 1]),
         "age": [DRAW.randrange(25, 75) for _ in range(ROWS)],
     }
+    assert guesses({"wgt.z": [b - 80 for b in before], "sex": table["sex"]})["wgt.z"].kind == ""
     guess = guesses(table)["wt82_71"]
     assert "survey weight" not in guess.reason and guess.role != Role.INSENSITIVE
     job = kanopy.guess_job(table).job

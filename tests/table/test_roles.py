@@ -7,7 +7,7 @@ import pytest
 
 from kanopy._table import datasets
 from kanopy._table.guessing.guess import guess_roles
-from kanopy._table.guessing.pointing import distinct_values, more_values, why_pointing
+from kanopy._table.guessing.identifying_values import distinct_values, more_values, why_pointing
 from kanopy._table.guessing.structure import keys_of_people
 from kanopy._table.roles import Role
 
@@ -399,6 +399,8 @@ def test_running_numbers_are_not_published() -> None:
         }
     )
     assert found == {"enum": "undecided", "pernum": "undecided", "scale": "sensitive"}
+    categories = pl.DataFrame({"enum": pl.Series([str(1 + i % 4) for i in range(200)], dtype=pl.Categorical)})
+    assert guess_roles(categories)[0].role == "undecided"  # numbers in categories ended in an error of Polars
 
 
 def test_short_words_and_counts_that_may_be_what_others_know_are_undecided() -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import datetime as dt
 import json
+import sqlite3
+from contextlib import closing
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -141,7 +143,24 @@ def test_streams_treat_as_memory_does(hospital, tmp_path):
     for engine in ("stream", "memory"):
         anonymize(file, job, key=KEY, engine=engine, output=tmp_path / f"{engine}.parquet")
     assert pl.read_parquet(tmp_path / "stream.parquet").equals(pl.read_parquet(tmp_path / "memory.parquet"))
-    for method in ("noise", "microaggregate", {"method": "top-code", "top": 150}):
+    wide = Job(
+        quasi=["age", "sex"], k=3, shuffle=False, unit="patient",
+        protect={
+            "sodium": {"method": "top-code", "top_share": 0.1, "publish": "mean"},
+            "creatinine": {"method": "noise", "share": 0.2},
+            "account": "hash",
+        },
+    )  # fmt: skip
+    found = {}
+    for address in (tmp_path / "in.parquet", *databases(hospital, tmp_path)):
+        name = str(address).rpartition(".")[2].partition(":")[0]
+        anonymize(address, wide, key=KEY, engine="stream", output=tmp_path / f"{name}.parquet")
+        found[name] = pl.read_parquet(tmp_path / f"{name}.parquet")
+    memory = anonymize(hospital, wide, key=KEY).data
+    for made in found.values():
+        assert made.drop("creatinine").equals(memory.drop("creatinine"), null_equal=True)
+        assert 0.05 < (made["creatinine"] - hospital["creatinine"]).std() / hospital["creatinine"].std() < 0.4
+    for method in ("shuffle", "microaggregate", {"method": "noise", "kind": "correlated"}):
         with pytest.raises(JobError, match="Use the engine 'memory'"):
             anonymize(
                 file,
@@ -150,6 +169,21 @@ def test_streams_treat_as_memory_does(hospital, tmp_path):
                 output=tmp_path / "no.parquet",
             )
     assert not (tmp_path / "no.parquet").exists()
+
+
+def databases(rows, folder):
+    """The table in a DuckDB and in an SQLite file."""
+    import duckdb
+
+    with duckdb.connect(str(folder / "t.duckdb")) as made:
+        made.register("rows", rows.to_arrow())
+        made.execute("create table visits as select * from rows")
+    with closing(sqlite3.connect(folder / "t.sqlite")) as made:
+        made.execute("create table visits (age integer, sex text, patient text, admitted text, creatinine real, "
+                     "sodium integer, account text)")  # fmt: skip
+        made.executemany(f"insert into visits values ({', '.join('?' * 7)})", rows.cast({"admitted": pl.String}).rows())
+        made.commit()
+    return f"{folder}/t.duckdb::visits", f"{folder}/t.sqlite::visits"
 
 
 @pytest.mark.parametrize(
@@ -273,3 +307,18 @@ def test_extensions_treat_columns_too(hospital):
 
 def test_errors_are_all_of_one_family():
     assert issubclass(JobError, KanopyError) and treating.NOTHING_GENERALIZED
+
+
+def test_assessments_study_treated_numbers(hospital):
+    rows = hospital.with_row_index("at")
+    job = Job(
+        quasi="age", k=3, suppress=0.5, insensitive="at", allow_dependent="at", shuffle=False,
+        protect={"creatinine": {"method": "microaggregate", "together": ["sodium"]}},
+    )  # fmt: skip
+    data = anonymize(rows, job).data
+    (utility,) = kanopy.assess(rows, data, job, on="at", learn=False, queries=0).treated
+    (risk,) = kanopy.assess_risk(rows, job, released=data, on="at").treated
+    assert utility == risk and utility.risk.columns == ("creatinine", "sodium")
+    assert utility.utility.means["sodium"] == pytest.approx(0, abs=1e-9) and 0 < utility.risk.linked < 1
+    page = kanopy.assess(rows, data, on="at", learn=False, queries=0).to_html()
+    assert "Treated numbers" in page and "eigenvalues differ" in page

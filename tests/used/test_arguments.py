@@ -24,12 +24,12 @@ import pytest
 import kanopy
 from kanopy._errors import KanopyError
 from kanopy._job.usage import ATTACKED, STUDIED
-from kanopy._kinds import Kind
+from kanopy._parameter_types import Kind
 from kanopy._parameters import parameters_of
 from kanopy._progress import Clock
 from kanopy.hierarchy import Hierarchy
 from kanopy.release.writing import PublishedRows
-from kanopy.study.assess import NO_PART
+from kanopy.study.utility_study import NO_PART
 from tests.used import argument_cases as cases
 from tests.used import argument_inputs as inputs
 from tests.used.argument_cases import Case

@@ -19,7 +19,7 @@ from kanopy._core.histograms import Histogram, summed
 from kanopy._core.numbering import number_keys, number_rows
 from kanopy._core.units import Units
 from kanopy._lazy import cached_property
-from kanopy._shown import Short
+from kanopy._mixins import Short
 from kanopy.hierarchy.hierarchy import Hierarchy
 
 TUPLES_AT_ONCE = 8192

@@ -11,7 +11,7 @@ from kanopy._table.roles import Role
 
 if TYPE_CHECKING:
     from kanopy._table.guessing.guess import Guess
-    from kanopy._table.guessing.values import Values
+    from kanopy._table.guessing.value_kinds import Values
 
 MOST_RISK, MOST_HOUSEHOLD_RISK = 0.09, 0.2
 """Limits that a first job proposes: .09 is the threshold of the European Medicines Agency (policy 0070) and of Health

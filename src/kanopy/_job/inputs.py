@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from kanopy._arrays import MISSING_LABEL
 from kanopy._errors import DataError, JobError, near_miss, some
 from kanopy._job.job import HierarchySource, Job
-from kanopy._job.reading import ReadingRules, read_records
+from kanopy._job.reading_rules import ReadingRules, read_records
 from kanopy._table.roles import LEAVE_OUT, Role
 from kanopy.hierarchy.hierarchy import Hierarchy
 
@@ -48,7 +48,7 @@ def assign_roles(
     them, only those do of which neither the name nor any value says whose row it is: `distinct` gives all their
     different values where the frame is but a part of the table.
     """
-    from kanopy._table.guessing.pointing import distinct_values, why_pointing
+    from kanopy._table.guessing.identifying_values import distinct_values, why_pointing
     from kanopy._table.roles import identifying_name
 
     absent = [name for name in given if name not in frame.columns]
@@ -134,7 +134,7 @@ def _untouched(frame: pl.DataFrame, roles: Mapping[str, str]) -> Untouched:
     if not columns:
         return Untouched()
     from kanopy._table.guessing.guess import UNSURE, guess_roles
-    from kanopy._table.guessing.pointing import distinct_values, why_pointing
+    from kanopy._table.guessing.identifying_values import distinct_values, why_pointing
 
     some_rows = frame[columns].gather_every(max(1, frame.height // ROWS_TO_JUDGE))
     looks, alone = {}, []
@@ -290,7 +290,7 @@ def _fitted(
     if not columns:
         return {}
     from kanopy._core.units import Units
-    from kanopy._job.fitting import fitted_hierarchies
+    from kanopy._job.cut_optimizer import fitted_hierarchies
     from kanopy.engine.local import LocalEngine
     from kanopy.metrics.full_domain import Loss
     from kanopy.privacy.models import KAnonymity
@@ -325,7 +325,7 @@ def _speaks_of_age(name: str) -> bool:
     >>> [_speaks_of_age(name) for name in ("age", "AgeYears", "patient_age", "Alter", "wage", "age_months")]
     [True, True, True, True, False, False]
     """
-    from kanopy._table.guessing.names import meanings_of
+    from kanopy._table.guessing.column_names import meanings_of
 
     plain = name.casefold()
     return any(spoken.meaning.says == "age" for spoken in meanings_of(name)[:1]) and not any(

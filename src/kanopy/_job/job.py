@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from kanopy._core.units import known_rows
 from kanopy._errors import JobError, near_miss, some
-from kanopy._job import kinds, usage
-from kanopy._job.kinds import (
+from kanopy._job import parameter_types as kinds
+from kanopy._job import usage
+from kanopy._job.parameter_types import (
     ALONE,
     DEFAULT_K,
     AtLeastTwo,
@@ -24,7 +25,8 @@ from kanopy._job.kinds import (
     known_metrics,
 )
 from kanopy._job.protection import Protect, settle_models, settle_protection
-from kanopy._kinds import (
+from kanopy._mixins import shown_by
+from kanopy._parameter_types import (
     Anything,
     Flag,
     MapOf,
@@ -41,7 +43,6 @@ from kanopy._kinds import (
     taken,
 )
 from kanopy._parameters import Declared, parameters_of
-from kanopy._shown import shown_by
 from kanopy._table import policies
 from kanopy._table.policies import ONCE
 from kanopy._table.roles import AT_HOME, LEAVE_OUT, ROLES, settle_roles
@@ -50,7 +51,7 @@ from kanopy.hierarchy.hierarchy import Hierarchy
 from kanopy.privacy.base import Model
 
 if TYPE_CHECKING:
-    from kanopy.masking.result import Masking
+    from kanopy.masking.masking_result import Masking
     from kanopy.privacy.models import ModelSource
     from kanopy.search.solution import Algorithm
 
@@ -101,6 +102,8 @@ class Job(Declared):
     `unit` names the column (or columns) that say whose row it is, where several rows are about one person or household:
     then `k` counts these, not rows. `known` is how many rows of one person an attacker may know: 1, more, or "all".
     Without it that is 1, and "all" where something published ties the rows of a person together (a pseudonym, say).
+
+    `margin` is how much more than the least loss a release may have: among such releases a secret chooses.
 
     `protect` says per column that is no quasi-identifier how its values are treated, such as rounding or date shift.
 
@@ -191,6 +194,7 @@ class Job(Declared):
     sheet: policies.Sheet = None
     header_row: policies.HeaderRow = None
     places: usage.Places = field(default_factory=dict)
+    margin: usage.Margin = 0.0
     _said: frozenset[str] = field(init=False, repr=False, default=frozenset())
 
     if TYPE_CHECKING:
@@ -239,6 +243,7 @@ class Job(Declared):
             sheet: str | None = None,
             header_row: int | None = None,
             places: Mapping[str, Columns] = ...,
+            margin: float = 0.0,
         ) -> None: ...
 
     def __post_init__(self) -> None:

@@ -13,7 +13,7 @@ from kanopy._errors import JobError, near_miss, short
 from kanopy._files import usable
 from kanopy._job.job import HierarchySource, Job
 from kanopy._job.toml_text import toml_key, toml_value
-from kanopy._kinds import collected, refuse
+from kanopy._parameter_types import collected, refuse
 from kanopy._table.policies import ONCE
 from kanopy._table.roles import LEAVE_OUT, ROLES
 from kanopy.hierarchy.hierarchy import Hierarchy
@@ -57,6 +57,7 @@ SETTINGS = (
     "sheet",
     "header-row",
     "places",
+    "margin",
 )
 """The settings of a job file outside its columns; each is the field of `Job` with this name."""
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Annotated, Any
 
 from kanopy._errors import near_miss, some
-from kanopy._job.kinds import DEFAULT_K
-from kanopy._kinds import Kind, MapOf, collected
+from kanopy._job.parameter_types import DEFAULT_K
+from kanopy._parameter_types import Kind, MapOf, collected
 from kanopy._table.roles import AT_HOME, Role
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def _wrong_survey(job: Any, model: Model) -> Iterator[str]:
     from kanopy.metrics.risk.combinations import check_sets
 
     if model.needs_weights and job.sampling_weight is None:
-        yield f"The model {model.name!r} needs sampling weights: name their column (sampling_weight=…, --weight)."
+        yield f"The model {model.name!r} needs sampling weights (sampling_weight=…, --sampling-weight COLUMN)."
     if model.needs_households and job.household is None:
         yield f"The model {model.name!r} needs households: name their column (household=…, --household)."
     for name in (job.sampling_weight, job.household):

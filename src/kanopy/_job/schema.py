@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from kanopy import _kinds as kinds
+from kanopy import _parameter_types as kinds
 from kanopy._job.job import Job
 from kanopy._job.job_file import PER_COLUMN, SETTINGS
-from kanopy._job.kinds import AtLeastTwo, HierarchyGiven, KnownRows, Models
+from kanopy._job.parameter_types import AtLeastTwo, HierarchyGiven, KnownRows, Models
 from kanopy._parameters import parameters_of, plain
 from kanopy._table.policies import Delimiter
 from kanopy._table.roles import ROLES

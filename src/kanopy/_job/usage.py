@@ -6,8 +6,8 @@ from collections.abc import Collection, Mapping
 from types import SimpleNamespace
 from typing import Annotated, Any
 
-from kanopy._job.kinds import KnownRows
-from kanopy._kinds import MapOf, Maybe, Names, OneOf, Text
+from kanopy._job.parameter_types import KnownRows
+from kanopy._parameter_types import MapOf, Maybe, Names, Number, OneOf, Text
 from kanopy._parameters import parameters_of, unused
 from kanopy._table.policies import EACH, ONCE
 from kanopy._usage import Needs, in_vain, refuse_in_vain
@@ -34,8 +34,12 @@ HIERARCHIES = Needs("a quasi-identifier or a sensitive column that has one of th
 SUPPRESSED_ROWS = Needs("rows that may be suppressed (suppress, or missing or unknown = 'suppress')", _suppresses)
 POPULATION = Needs("a model that compares with a population, such as k-map", _compares_with_population)
 KEY = Needs(
-    "identifiers that are pseudonymized (pseudonymize=…), or a treatment by a key or by chance",
-    lambda job: job.pseudonymize or any(each.secret != "none" for each in getattr(job, "protect", {}).values()),
+    "identifiers that are pseudonymized (pseudonymize=…), a treatment by a key or by chance, or a margin",
+    lambda job: (
+        job.pseudonymize
+        or getattr(job, "margin", 0)
+        or any(each.secret != "none" for each in getattr(job, "protect", {}).values())
+    ),
 )
 PLACES = Needs("a role for each of the places", lambda job: set(job.places) <= set(job.roles))
 Places = Annotated[
@@ -72,6 +76,18 @@ KNOWN = Needs(
 REPEATS = Needs("a quasi-identifier that holds lists, as such or by its separator", lambda table: table.lists, "table")
 
 
+def _levels_are_searched(job: Any) -> bool:
+    fixed = all(name in job.min_levels and job.min_levels[name] == job.max_levels.get(name) for name in job.quasi)
+    return bool(job.quasi) and not job.masks and not fixed
+
+
+MARGIN = Needs("quasi-identifiers whose labels are searched for, not given", _levels_are_searched)
+Margin = Annotated[
+    float,
+    Number(0),
+    "loss beyond the least one; within it a secret chooses the release, so that being minimal tells nothing",
+    MARGIN,
+]
 Known = Annotated[
     int | str | None,
     Maybe(KnownRows()),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from kanopy._kinds import Flag, Kind, Maybe, Names, OneOf, Text, Whole
+from kanopy._parameter_types import Flag, Kind, Maybe, Names, OneOf, Text, Whole
 from kanopy._table.roles import REST
 from kanopy._usage import Needs
 

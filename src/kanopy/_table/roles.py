@@ -76,7 +76,7 @@ def called(unit: Sequence[str]) -> str:
     >>> called(["patient"]), called(["household_id"])
     ('people', 'households')
     """
-    from kanopy._table.guessing.names import words_of
+    from kanopy._table.guessing.column_names import words_of
 
     return "households" if any(HOUSEHOLD_WORDS & set(words_of(name)) for name in unit) else "people"
 
@@ -87,7 +87,7 @@ def identifying_name(name: str) -> str | None:
     >>> identifying_name("patient_name"), identifying_name("age")
     ("a person's name", None)
     """
-    from kanopy._table.guessing.names import meanings_of
+    from kanopy._table.guessing.column_names import meanings_of
 
     spoken = [each.meaning for each in meanings_of(name)[:1]]
     return next((each.says for each in spoken if each.role == Role.IDENTIFIER and each.says != RECORD_NUMBER), None)

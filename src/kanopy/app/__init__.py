@@ -1,13 +1,14 @@
-"""A local page over the same library calls: see the hierarchies, move the sliders, take the release home.
+"""The local app: a web page over the same library calls, to inspect a table, edit hierarchies and make releases.
 
-The room in reading order:
+The modules in reading order:
 
-- `project.py`, `history.py`: what is kept on disk, and every step of it to go back to. No page in sight.
-- `bench.py`, `worker.py`: the work itself, done in processes of their own so that no page ever waits for it.
-- `guard.py`, `server.py`: who may talk to the server, and the server.
-- `answers.py`: who works, what is under way, and which answers are kept or found out ahead of being asked for.
-- `desk.py`: what all windows share: the project, its table and its releases.
-- `places/`: one file per place of the page; `widgets/`: the small parts they are made of.
+- `project.py`, `history.py`: what is stored on disk, with every step for undo and redo. No user interface.
+- `worker.py`, `tasks/`: the work itself, done in processes of its own so that no page waits for it.
+- `guard.py`, `server.py`: which requests the server answers, and the server.
+- `task_cache.py`: tasks under way, and results that are kept or computed before they are asked for.
+- `controller.py`: what all sessions share: the project, its table and its releases.
+- `session.py`: one browser window, with the frame around the pages.
+- `pages/`: one file per page; `widgets/`: the elements that pages are made of.
 
-Nothing is decided here: places show what the library says, and change the job as the library allows it.
+The app makes no decisions of its own: pages show what the library returns, and change the job as the library allows.
 """

@@ -74,7 +74,7 @@ def serve(
 def application(project: Project, *, data: str | None = None) -> Any:
     """The page of a project as an application of the web server, unguarded."""
     try:
-        from kanopy.app.window import make_application
+        from kanopy.app.session import make_application
     except ImportError as error:
         if (error.name or "").partition(".")[0] in ("nicegui", "fastapi", "uvicorn", "starlette"):
             raise MissingDependency("The app needs NiceGUI: pip install 'kanopy[app]'.") from None

@@ -1,6 +1,6 @@
-"""Work in a process of its own: the page stays awake, progress is told, what is cancelled ends, if need be by force.
+"""Worker processes: pages stay responsive, progress is reported, and cancelled tasks end, by force if necessary.
 
-One task runs at a time: the name of a function of the `bench` room and plain arguments; its answer is plain data.
+One task runs at a time. It is the name of a function in `tasks/` with plain arguments; its answer is plain data.
 """
 
 from __future__ import annotations
@@ -25,19 +25,19 @@ if TYPE_CHECKING:
     from multiprocessing.connection import Connection
     from multiprocessing.process import BaseProcess
 
-PATIENCE = 3.0
-"""Seconds that cancelled work has to notice; then its process is ended and another takes its place."""
+GRACE_SECONDS = 3.0
+"""Seconds that a cancelled task has to stop; then its process is ended and another one replaces it."""
 
 
 @dataclass(eq=False)
 class Task:
-    """Work that was asked for: `answer` arrives, or raises what went wrong in plain words."""
+    """A task that was submitted: awaiting `answer` returns its result or raises its error."""
 
     number: int
     name: str
     arguments: dict[str, Any]
     answer: asyncio.Future[Any]
-    tell: Callable[[Step], None] | None = None
+    notify: Callable[[Step], None] | None = None
     cancelled: bool = False
 
 
@@ -52,7 +52,7 @@ class Worker:
 
     @property
     def busy(self) -> bool:
-        """Whether anything is under way."""
+        """Whether a task is under way."""
         return bool(self._tasks)
 
     def start(self) -> None:
@@ -67,65 +67,65 @@ class Worker:
         loop = asyncio.get_running_loop()
         threading.Thread(target=self._listen, args=(self._pipe, self._process, loop), daemon=True).start()
 
-    def submit(self, name: str, tell: Callable[[Step], None] | None = None, **arguments: Any) -> Task:
-        """Ask for work; `tell` hears where it is."""
+    def submit(self, name: str, notify: Callable[[Step], None] | None = None, **arguments: Any) -> Task:
+        """Submit a task; `notify` is called with its progress."""
         self.start()
         assert self._pipe is not None
-        task = Task(next(self._numbers), name, arguments, asyncio.get_running_loop().create_future(), tell)
+        task = Task(next(self._numbers), name, arguments, asyncio.get_running_loop().create_future(), notify)
         self._tasks[task.number] = task
         self._pipe.send(("do", task.number, name, arguments))
         return task
 
-    async def call(self, name: str, tell: Callable[[Step], None] | None = None, **arguments: Any) -> Any:
-        """Ask for work and wait for its answer."""
-        return await self.submit(name, tell, **arguments).answer
+    async def call(self, name: str, notify: Callable[[Step], None] | None = None, **arguments: Any) -> Any:
+        """Submit a task and wait for its answer."""
+        return await self.submit(name, notify, **arguments).answer
 
     def cancel(self, task: Task, *, force: bool = True) -> None:
-        """Stop a task; the answer becomes `Cancelled`, if `force` at the latest after a little patience."""
+        """Cancel a task. With `force`, its process is ended if it does not stop within `GRACE_SECONDS`."""
         if self._tasks.get(task.number) is not task or self._pipe is None or task.cancelled:
             return
         task.cancelled = True
         with contextlib.suppress(OSError):
             self._pipe.send(("cancel", task.number))
         if force:
-            asyncio.get_running_loop().call_later(PATIENCE, self._force, task)
+            asyncio.get_running_loop().call_later(GRACE_SECONDS, self._force, task)
 
     def _force(self, task: Task) -> None:
         if self._tasks.get(task.number) is task:
             self.stop()
 
     def stop(self) -> None:
-        """End the process; what was under way is cancelled."""
+        """End the process and cancel its tasks."""
         if self._process is not None:
             self._process.kill()
         self._process = self._pipe = None
         for task in list(self._tasks.values()):
-            self._settle(task.number, Cancelled(f"Stopped while {task.name}. Nothing was written."))
+            self._finish(task.number, Cancelled(f"Stopped while {task.name}. Nothing was written."))
 
     def _listen(self, pipe: Connection[Any, Any], process: BaseProcess, loop: asyncio.AbstractEventLoop) -> None:
         with contextlib.suppress(EOFError, OSError):
             while True:
                 message = pipe.recv()
-                loop.call_soon_threadsafe(self._heard, message)
+                loop.call_soon_threadsafe(self._on_message, message)
         with contextlib.suppress(RuntimeError):  # the server has stopped
-            loop.call_soon_threadsafe(self._died, process)
+            loop.call_soon_threadsafe(self._on_exit, process)
 
-    def _heard(self, message: tuple[Any, ...]) -> None:
+    def _on_message(self, message: tuple[Any, ...]) -> None:
         kind, number, content = message
         if kind == "step":
             task = self._tasks.get(number)
-            if task is not None and task.tell is not None and not task.cancelled:
-                task.tell(content)
+            if task is not None and task.notify is not None and not task.cancelled:
+                task.notify(content)
         else:
-            self._settle(number, content)
+            self._finish(number, content)
 
-    def _died(self, process: BaseProcess) -> None:
+    def _on_exit(self, process: BaseProcess) -> None:
         if process is self._process:
             self._process = self._pipe = None
             for task in list(self._tasks.values()):
-                self._settle(task.number, KanopyError("The work ended before it was done: its process is gone."))
+                self._finish(task.number, KanopyError("The work ended before it was done: its process is gone."))
 
-    def _settle(self, number: int, content: Any) -> None:
+    def _finish(self, number: int, content: Any) -> None:
         task = self._tasks.pop(number, None)
         if task is None or task.answer.done():
             return
@@ -140,7 +140,7 @@ class Worker:
 
 
 def _serve(pipe: Connection[Any, Any]) -> None:
-    """Do what is asked for until nobody is there any more."""
+    """Run tasks until the pipe is closed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     os.umask(0o077)
     asked: queue.Queue[tuple[int, str, dict[str, Any]] | None] = queue.Queue()
@@ -162,13 +162,13 @@ def _serve(pipe: Connection[Any, Any]) -> None:
             pipe.send(message)
 
     threading.Thread(target=listen, daemon=True).start()
-    from kanopy.app.bench.bench import Bench
+    from kanopy.app.tasks.worker_state import WorkerState
 
-    bench = Bench()
+    state = WorkerState()
     while (task := asked.get()) is not None:
         number, name, arguments = task
 
-        def tell(step: Step, number: int = number) -> bool:
+        def notify(step: Step, number: int = number) -> bool:
             if number in cancelled:
                 return False
             send("step", number, step)
@@ -178,14 +178,14 @@ def _serve(pipe: Connection[Any, Any]) -> None:
             if number in cancelled:
                 raise Cancelled(f"Stopped before {name}. Nothing was written.")
             module, function = name.rsplit(".", 1)
-            work = getattr(importlib.import_module(f"kanopy.app.bench.{module}"), function)
-            send("done", number, work(bench, tell, **arguments))
+            work = getattr(importlib.import_module(f"kanopy.app.tasks.{module}"), function)
+            send("done", number, work(state, notify, **arguments))
         except Exception as error:
-            send("failed", number, _carried(error))
+            send("failed", number, _picklable(error))
 
 
-def _carried(error: Exception) -> Exception:
-    """An error as it crosses between processes: its words, and what would help."""
+def _picklable(error: Exception) -> Exception:
+    """An error that can be sent to another process, with its message and its advice."""
     if isinstance(error, Cancelled):
         return Cancelled(str(error))
     if isinstance(error, NoSolution):

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from kanopy._errors import DataError, JobError, near_miss, some
-from kanopy._kinds import Names, taken
+from kanopy._mixins import Short
+from kanopy._parameter_types import Names, taken
 from kanopy._progress import Callback, Progress
-from kanopy._shown import Short
 from kanopy.attacks.inference import inference
 from kanopy.attacks.linking import intersection, linkability, membership
 from kanopy.attacks.rates import LEAST_GUESSES, Measured, highest
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from kanopy._arrays import Longs
-    from kanopy._job.given import JobSource
+    from kanopy._job.coercion import JobSource
     from kanopy._job.job import Job
     from kanopy.attacks.minimal import MinimalReport
     from kanopy.hierarchy.hierarchy import Hierarchy
@@ -195,7 +195,7 @@ def _minimal(
 ) -> tuple[MinimalReport | None, list[str]]:
     """What follows from the release being minimal, or why that cannot be told."""
     from kanopy.attacks.minimal_release import minimal_release
-    from kanopy.study.match import match_tables
+    from kanopy.study.table_matching import match_tables
 
     known = {name: tree for name, tree in hierarchies.items() if name in tables.quasi}
     if job.unit or not known or job.masks:
@@ -206,11 +206,12 @@ def _minimal(
             partner = match_tables(original, released[shared], quasi=tables.quasi, hierarchies=known).partner
         except DataError as error:
             return None, [f"Minimality was not looked at, because rows could not be matched: {error}"]
-    return minimal_release(
+    found = minimal_release(
         original, released, partner, quasi=tables.quasi, sensitive=tables.sensitive, hierarchies=known,
         models=job.all_models, k=job.k, most_suppressed=int((job.suppress or 0) * original.height),
         random=np.random.default_rng(seed), progress=progress,
-    ), []  # fmt: skip
+    )  # fmt: skip
+    return replace(found, margin=job.margin), []
 
 
 def _about(tables: AttackTables) -> list[str]:
@@ -257,7 +258,7 @@ def attack_release(
 ) -> AttackReport:
     """Attack a release that exists, with a control group that exists; see `kanopy.attack`."""
     from kanopy._job.inputs import resolve_hierarchy, with_classes
-    from kanopy._job.reading import ReadingRules, read_records
+    from kanopy._job.reading_rules import ReadingRules, read_records
     from kanopy._table.frames import to_polars
 
     if guesses < 1:

@@ -15,8 +15,8 @@ import numpy as np
 
 from kanopy._arrays import Ints, Longs
 from kanopy._errors import DataError, JobError, near_miss, some
+from kanopy._mixins import Plain, Short
 from kanopy._progress import SILENT, Progress
-from kanopy._shown import Plain, Short
 
 if TYPE_CHECKING:
     import polars as pl

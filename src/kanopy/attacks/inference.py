@@ -19,7 +19,7 @@ from kanopy.attacks.candidates import Candidates, known_of
 from kanopy.attacks.rates import Measured
 from kanopy.attacks.tables import AttackTables, People
 from kanopy.metrics.utility.association import middles, spread
-from kanopy.metrics.utility.columns import bins_of
+from kanopy.metrics.utility.column_utility import bins_of
 from kanopy.metrics.utility.published_values import Covers
 
 TOLERANCE = 0.05

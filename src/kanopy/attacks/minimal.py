@@ -22,8 +22,8 @@ import numpy as np
 
 from kanopy._arrays import Floats, Ints, Longs, Mask
 from kanopy._core.classes import Classes
+from kanopy._mixins import Plain, Short
 from kanopy._progress import SILENT, Progress
-from kanopy._shown import Plain, Short
 
 if TYPE_CHECKING:
     from kanopy.hierarchy.hierarchy import Hierarchy
@@ -86,11 +86,14 @@ class MinimalReport(Short):
     local: bool
     minimality: tuple[Minimality, ...]
     downcoding: tuple[Downcoding, ...]
+    margin: float = 0.0
+    """What the job allows beyond the least loss: the figures are those of an attacker who ignores it."""
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data."""
         return {
             "local": self.local,
+            "margin": self.margin,
             "minimality": [{**each.to_dict(), "told": each.told} for each in self.minimality],
             "downcoding": [each.to_dict() for each in self.downcoding],
         }

@@ -15,8 +15,8 @@ from importlib import resources
 from typing import TYPE_CHECKING, Any
 
 from kanopy._errors import JobError, near_miss
+from kanopy._mixins import Short
 from kanopy._progress import SILENT, Callback, Progress
-from kanopy._shown import Short
 from kanopy.report.documents.document import MET, NOT_APPLICABLE, NOT_MET, STATES, TO_JUDGE, Document, Part, Requirement
 from kanopy.report.documents.document import Section as DocumentSection
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from kanopy.attacks.attack import AttackReport
-    from kanopy.study.risk import RiskAssessment
+    from kanopy.study.risk_study import RiskAssessment
 
 POLICIES = ("hipaa-safe-harbor", "hipaa-expert", "ema-0070", "gdpr-wp216", "cms-11", "nist-800-188")
 
@@ -95,8 +95,8 @@ class Evidence:
     @cached_property
     def risk(self) -> RiskAssessment | None:
         """Class sizes and sensitive values of the release."""
-        from kanopy.study.risk import table_risk
         from kanopy.study.risk_settings import RiskSettings
+        from kanopy.study.risk_study import table_risk
 
         if not self.known_columns:
             return None
@@ -106,8 +106,8 @@ class Evidence:
     @cached_property
     def initial(self) -> RiskAssessment | None:
         """The same of the original."""
-        from kanopy.study.risk import table_risk
         from kanopy.study.risk_settings import RiskSettings
+        from kanopy.study.risk_study import table_risk
 
         if self.original is None or not self.known_columns:
             return None

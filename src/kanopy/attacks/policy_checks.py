@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from kanopy.report.documents.document import MET, NOT_APPLICABLE, NOT_MET, TO_JUDGE, Part, Table
-from kanopy.report.words import percent, plural, whole
+from kanopy.report.text import percent, plural, whole
 
 if TYPE_CHECKING:
     from kanopy.attacks.policies import Evidence
@@ -235,7 +235,7 @@ def differences(evidence: Evidence, asked: Mapping[str, Any]) -> Answer:
 def utility(evidence: Evidence, asked: Mapping[str, Any]) -> Answer:
     """What the release is good for."""
     from kanopy._errors import KanopyError
-    from kanopy.study.assess import assess
+    from kanopy.study.utility_study import assess
 
     if evidence.original is None:
         return TO_JUDGE, "The original was not given.", ()

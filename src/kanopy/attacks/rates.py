@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kanopy._arrays import Longs
-from kanopy._shown import Plain
+from kanopy._mixins import Plain
 
 LEAST_GUESSES = 30
 """Fewer guesses tell nothing about a rate: the interval of an even chance would be wider than 0.34."""

@@ -16,7 +16,7 @@ from functools import cache
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
-from kanopy._shown import Plain
+from kanopy._mixins import Plain
 
 if TYPE_CHECKING:
     import polars as pl
@@ -191,7 +191,7 @@ def _of_name(name: str, counted: Counted) -> Found | None:
 
 def _first_names(name: str, counted: Counted) -> Found | None:
     """Names of people, by a list of given names."""
-    from kanopy._table.guessing.personal import first_names
+    from kanopy._table.guessing.personal_data import first_names
 
     texts = [value for value, _ in counted[:500]]
     if len(texts) >= 3 and first_names(texts) >= _known()["A"]["first_names"]:

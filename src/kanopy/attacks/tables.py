@@ -17,7 +17,7 @@ import numpy as np
 
 from kanopy._arrays import SUPPRESSED_LABEL, Ints, Longs
 from kanopy._errors import DataError, near_miss, some
-from kanopy._shown import Plain
+from kanopy._mixins import Plain
 from kanopy.metrics.utility.published_values import ColumnDomain, Covers, understand
 
 if TYPE_CHECKING:
@@ -170,7 +170,7 @@ def read_tables(
     from kanopy._table.column import column_values
     from kanopy._table.grouping import units_of
     from kanopy._table.roles import called
-    from kanopy.study.match import column_domain
+    from kanopy.study.table_matching import column_domain
 
     strangers = [name for name in released.columns if name not in original.columns]
     shared = [name for name in released.columns if name in original.columns]

@@ -20,7 +20,7 @@ import numpy as np
 
 from kanopy._arrays import Ints
 from kanopy._errors import some
-from kanopy._shown import Short
+from kanopy._mixins import Short
 from kanopy.classifications.classification import Classification, bare, plain
 
 CODE, LABEL, RANGE, OTHER_VERSION = "code", "label", "range", "other version"
@@ -296,8 +296,8 @@ def _padding(classification: Classification, texts: Sequence[str]) -> int:
 @lru_cache(maxsize=32)
 def zero_codes(classification: Classification) -> frozenset[str]:
     """The codes of digits that begin with a zero, dots left out."""
-    spelled = {*classification.bare_codes, *classification.aliases}
-    return frozenset(code for code in spelled if code.isdecimal() and code[0] == "0" and len(code) > 1)
+    spelled = (*classification.bare_codes, *classification.aliases)
+    return frozenset(code for code in spelled if code[:1] == "0" and len(code) > 1 and code.isdecimal())
 
 
 @lru_cache(maxsize=32)

@@ -12,7 +12,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from kanopy._errors import HierarchyError, MissingDependency, called
-from kanopy._shown import Short
+from kanopy._mixins import Short
 from kanopy.classifications.classification import Classification, joined
 from kanopy.classifications.compact import read_compact
 

@@ -75,7 +75,7 @@ def build(
     named = {name: value for name, value in own.items() if value is not None}
     proposal: Proposal | None = None
     if method == "auto":
-        from kanopy._kinds import Whole, taken
+        from kanopy._parameter_types import Whole, taken
         from kanopy.hierarchy.suggest import choose_hierarchy
 
         texts = pairs(param)
@@ -248,7 +248,7 @@ def suggest(
     the job says, and each is tried in its release, beside the other columns: what that loses decides.
     """
     from kanopy._errors import DataError, JobError, near_miss
-    from kanopy._job.reading import read_records
+    from kanopy._job.reading_rules import read_records
     from kanopy._table.grouping import units_of
     from kanopy.engine.lists import unrolled
     from kanopy.hierarchy.files.files import write_hierarchy

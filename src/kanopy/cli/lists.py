@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from kanopy._errors import called, short
-from kanopy._kinds import refuse
+from kanopy._parameter_types import refuse
 from kanopy.cli import options as o
 from kanopy.cli.console import emit, grid
 
@@ -180,7 +180,7 @@ def treatments(name: Name = None) -> None:
 
 def in_pieces(name: str) -> bool:
     """Whether a treatment, as it is without parameters, treats files larger than memory."""
-    from kanopy.release.treated.treating import works_in_pieces
+    from kanopy.release.treated.pieces import works_in_pieces
     from kanopy.treatments.registry import TREATMENTS
 
     kind: Any = TREATMENTS[name]

@@ -143,7 +143,7 @@ def baseline(
     from kanopy.release.baseline import one_per_group
     from kanopy.release.run import mask as run_mask
     from kanopy.release.writing import PublishedRows
-    from kanopy.study.row_order import what_order_tells
+    from kanopy.study.order_disclosure import what_order_tells
 
     inputs, named = inputs_of(data), o.columns(columns)
     check_outputs(inputs, table=None if output == STANDARD else output)
@@ -202,7 +202,7 @@ def _per_column(texts: list[str] | None, name: str) -> dict[str, Any]:
 
 
 def _diversity(text: str | None, sensitive: tuple[str, ...]) -> dict[str, Any]:
-    from kanopy._kinds import Whole
+    from kanopy._parameter_types import Whole
 
     if text is None:
         return {}

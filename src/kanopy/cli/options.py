@@ -16,7 +16,7 @@ from typing import Annotated, Any
 import typer
 
 from kanopy._job.usage import reduced, require_used
-from kanopy._kinds import Names
+from kanopy._parameter_types import Names
 from kanopy._parameters import unused
 from kanopy._usage import Needs, in_vain, refuse_in_vain
 from kanopy.cli.console import STANDARD, begin, note
@@ -115,6 +115,7 @@ SHARED: dict[str, tuple[Any, ...]] = {
     "suppress": (TEXT, "Rows that may be suppressed, e.g. 2%."),
     "hierarchies": (FILE, "A folder with hierarchies: <column>.csv or files ending in _<column>.csv."),
     "metric": (TEXT, METRIC_HELP),
+    "margin": (float | None, "Loss beyond the least one within which a secret chooses the release, e.g. 0.05."),
     "model": (list[str] | None, MODEL_HELP),
     "population": (TEXT, "The table of everybody, for models such as k-map."),
     "missing": (TEXT, "Missing values: as-value, suppress or error."),
@@ -138,7 +139,7 @@ SHARED: dict[str, tuple[Any, ...]] = {
     "report": (FILE, "Write a report: a page (.html), a document (.pdf, .docx), the numbers (.json), a script (.py)."),
     "report_values": (FLAG, "Show original rows and values in the report. Keep it inside.", "--report-values"),
     "sampling_fraction": (TEXT, "The share of the population that is in the table, e.g. 2%."),
-    "sampling_weight": (TEXT, "The column with sampling weights: how many people a row stands for.", "--weight"),
+    "sampling_weight": (TEXT, "The column with sampling weights: how many people a row stands for."),
     "household": (TEXT, "The column whose equal values belong to one household."),
     "every": (TEXT, "Rows that share each combination of a few quasi-identifiers: 2:10,3:3 for any two, any three."),
     "target": (TEXT, "A column whose prediction is tried before and after."),
@@ -152,7 +153,7 @@ SHARED: dict[str, tuple[Any, ...]] = {
 JOB_FIELDS = (
     "quasi", "k", "suppress", "metric", "sensitive", "identifiers", "withheld", "insensitive", "rest", "missing",
     "missing_tokens", "unknown", "population", "sampling_weight", "household", "shuffle", "allow_dependent",
-    "neutralize_formulas", "unit", "known", "repeats",
+    "neutralize_formulas", "unit", "known", "repeats", "margin",
 )  # fmt: skip
 OUTPUTS = ("key_file", "mapping", "manifest", "report", "report_values", "sampling_fraction", "target")
 """What every release may read and write besides its table."""
@@ -236,10 +237,11 @@ def _has_page(given: Any) -> bool:
 
 PAGE = Needs("a report as a page (--report FILE.html) of a release that generalizes", _has_page, "job")
 PSEUDONYMS = Needs(
-    "identifiers that are pseudonymized (--pseudonymize COLUMNS), a treatment by a key or by chance, or a ledger "
-    "(--ledger FOLDER)",
+    "identifiers that are pseudonymized (--pseudonymize COLUMNS), a treatment by a key or by chance, a margin, or a "
+    "ledger (--ledger FOLDER)",
     lambda given: (
         given.wanted.pseudonymize
+        or getattr(given.wanted, "margin", 0)
         or getattr(given, "ledger", None)
         or any(each.secret != "none" for each in getattr(given.wanted, "protect", {}).values())
     ),
@@ -261,7 +263,7 @@ OTHER_RELEASE = Needs(
     lambda given: given.beside or getattr(given, "released", None) is not None,
 )
 RELEASED = Needs("a release of the table (--released FILE)", lambda given: given.released is not None)
-WEIGHTS = Needs("sampling weights (--weight COLUMN)", lambda given: given.sampling_weight or given.job)
+WEIGHTS = Needs("sampling weights (--sampling-weight COLUMN)", lambda given: given.sampling_weight or given.job)
 SKIPPED = Needs("a job that skips rows (skip-rows)", lambda given: given.wanted.skip_rows, "job")
 DATA = Needs("data to measure on (--data FILE)", lambda given: given.data is not None)
 CHANCE = Needs("something left to chance (--learn, or --queries above 0)", lambda given: given.learn or given.queries)
@@ -277,7 +279,7 @@ def both(first: Needs, second: Needs) -> Needs:
     """Two needs of one option.
 
     >>> both(WEIGHTS, RELEASED).words
-    'sampling weights (--weight COLUMN) and a release of the table (--released FILE)'
+    'sampling weights (--sampling-weight COLUMN) and a release of the table (--released FILE)'
     """
     return Needs(f"{first.words} and {second.words}", lambda given: first.met(given) and second.met(given), first.once)
 
@@ -369,7 +371,7 @@ def command(
 def _with_layout(given: dict[str, Any]) -> dict[str, Any]:
     """What was given, with what is said of the form of a file as one."""
     from kanopy._job.job import Job
-    from kanopy._kinds import taken
+    from kanopy._parameter_types import taken
     from kanopy._parameters import parameters_of
     from kanopy._table.formats.layout import Layout
 

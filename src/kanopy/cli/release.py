@@ -25,8 +25,8 @@ PASSWORD = "KANOPY_APP_PASSWORD"
 @o.command(
     "job", "quasi", "k", "suppress", "hierarchies", "metric", "budget", "threads", "param", "sensitive", "identifiers",
     "withheld", "insensitive", "rest", "allow_dependent", "shuffle", "unit", "known", "separator", "repeats", "missing",
-    "missing_tokens", "unknown", "neutralize_formulas", "model", "every", "population", "sampling_weight", "household",
-    *o.OUTPUTS,
+    "missing_tokens", "unknown", "neutralize_formulas", "margin", "model", "every", "population", "sampling_weight",
+    "household", *o.OUTPUTS,
 )  # fmt: skip
 def anonymize(
     output: o.Output,
@@ -65,7 +65,7 @@ def anonymize(
 ) -> None:
     """Find the release that keeps most information, prove that it is safe, and write it."""
     from kanopy._errors import JobError
-    from kanopy._kinds import as_seconds
+    from kanopy._parameter_types import as_seconds
     from kanopy.cli.linked.tables import anonymize_linked, is_linked_job
 
     if is_linked_job(given["job"]):
@@ -158,7 +158,7 @@ def publish(
 
     `given` may have `options.OUTPUTS`; `read` are further files that the job reads.
     """
-    from kanopy._kinds import as_share
+    from kanopy._parameter_types import as_share
     from kanopy.release.engine_choice import publish as release_to
     from kanopy.release.writing import Files, holds_values
 
@@ -190,7 +190,7 @@ def publish(
 def _show(out: Any, result: Any, output: str, report: Path | None) -> None:
     from kanopy.cli.lists import show_treatments
     from kanopy.cli.mask import show_masking
-    from kanopy.release.pushdown.result import PushdownResult
+    from kanopy.release.pushdown.pushdown_result import PushdownResult
 
     if isinstance(result, PushdownResult):
         _show_pushdown(out, result, output)
@@ -221,7 +221,7 @@ def _show_release(out: Any, result: Any, output: str, report: Path | None) -> No
     from rich.text import Text
 
     from kanopy.release.solution_file import GIVEN_LEVELS
-    from kanopy.search.work import figure
+    from kanopy.search.budget import figure
 
     show_lost(out, result)
     solution, verification = result.solution, result.verification
@@ -312,7 +312,7 @@ def show_lost(out: Any, result: Any) -> None:
     """Say first where a column is wiped or most of the detail is gone, and what would help."""
     from rich.text import Text
 
-    from kanopy.report.words import lost_words
+    from kanopy.report.text import lost_words
 
     lost = lost_words(result.losses.get("loss"), result.wiped)
     if not lost:

@@ -13,7 +13,7 @@ import polars as pl
 import polars.selectors as cs
 
 from kanopy._address import Address
-from kanopy._errors import DataError, MissingDependency
+from kanopy._errors import DataError, JobError, MissingDependency
 from kanopy._table.databases import (
     arrow_frame,
     connect_postgres,
@@ -142,6 +142,11 @@ class SQLite:
         address = f"file:{urllib.parse.quote(str(path.resolve()))}?mode=rw"
         self._own = sqlite3.connect(address, uri=True, check_same_thread=False)
         self._own.isolation_level = None
+        try:
+            self.tables()  # the file is opened by the first question
+        except sqlite3.Error as error:
+            self.close()
+            raise refused(str(path), error) from None
 
     def run(self, statement: str) -> None:
         """Run a statement."""
@@ -269,6 +274,10 @@ def connected(address: str, place: Path | None = None) -> tuple[Connection, str,
     if address.startswith(POSTGRES):
         server, table, query = split_postgres(address)
         return PostgreSQL(server), server, table, query
+    if not is_database(address):
+        raise JobError(
+            f"{address} is no DuckDB, SQLite or PostgreSQL database: choose the engine 'stream' or 'memory' for it."
+        )
     path, table, query = split_source(address)
     duckdb = KINDS[path.suffix.lower()] == "duckdb"
     if place is not None and not duckdb:

@@ -23,7 +23,7 @@ from kanopy._arrays import Ints, Longs, Mask
 from kanopy._errors import DataError, JobError, VerificationFailed
 from kanopy._table.column import as_labels, emptied
 from kanopy._table.dialects import Dialect
-from kanopy._table.guessing.pointing import MOST_VALUES
+from kanopy._table.guessing.identifying_values import MOST_VALUES
 
 if TYPE_CHECKING:
     from kanopy.engine.pushdown import PushdownEngine

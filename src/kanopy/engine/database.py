@@ -18,7 +18,7 @@ from kanopy import _files
 from kanopy._address import in_full
 from kanopy._errors import DataError, shown_address
 from kanopy._table.databases import bracketed, quoted, refused, split_postgres
-from kanopy._table.guessing.pointing import MOST_VALUES
+from kanopy._table.guessing.identifying_values import MOST_VALUES
 from kanopy._table.sources import POSTGRES, split_source
 from kanopy._table.streams.sinks import Frames, Sink
 from kanopy.engine import statements as sql
@@ -67,18 +67,12 @@ class DatabaseEngine:
             raise
 
     def _target(self, address: str, output: str, overwrite: bool) -> str:
-        same = output.startswith(POSTGRES) == address.startswith(POSTGRES) and is_database(output)
-        if same and output.startswith(POSTGRES):
-            same = in_full(split_postgres(output)[0]) == in_full(split_postgres(address)[0])
-            table = split_postgres(output)[1]
-        elif same:
-            path, table, _ = split_source(output)
-            same = path.resolve() == split_source(address)[0].resolve()
-        if not same:
+        if not in_same_database(address, output):
             raise DataError(
                 f"{shown_address(output)} is not in the database of the table. Name a table of {self.source}, or "
                 "use --engine memory to write elsewhere."
             )
+        table = split_postgres(output)[1] if output.startswith(POSTGRES) else split_source(output)[1]
         if not table:
             raise DataError(f"Which table of {self.source} becomes the release? Name it after '::'.")
         there = self.connection.tables()
@@ -107,6 +101,11 @@ class DatabaseEngine:
     def head(self, rows: int) -> pl.DataFrame:
         """Some of the rows; few, because they travel."""
         return self._looked_at[:rows]
+
+    def batches(self) -> Iterator[pl.DataFrame]:
+        """All rows, piece by piece."""
+        with self._told():
+            yield from self.connection.batches(f"select * from {self._source} s")
 
     def count(self, columns: Sequence[str]) -> pl.DataFrame:
         """The distinct rows; nothing else travels. Ordered, because a database has no order of its own."""
@@ -250,6 +249,19 @@ class DatabaseEngine:
     def close(self) -> None:
         """End the connection."""
         self.connection.close()
+
+
+def in_same_database(address: str, output: str) -> bool:
+    """Whether two addresses name the same database.
+
+    >>> [in_same_database("shop.duckdb::visits", to) for to in ("shop.duckdb::release", "release.csv")]
+    [True, False]
+    """
+    if not is_database(output) or output.startswith(POSTGRES) != address.startswith(POSTGRES):
+        return False
+    if output.startswith(POSTGRES):
+        return in_full(split_postgres(output)[0]) == in_full(split_postgres(address)[0])
+    return split_source(output)[0].resolve() == split_source(address)[0].resolve()
 
 
 class TableSink:

@@ -21,7 +21,7 @@ from typing import Any
 import polars as pl
 
 from kanopy._errors import DataError, MissingDependency
-from kanopy._table.guessing.pointing import MOST_VALUES
+from kanopy._table.guessing.identifying_values import MOST_VALUES
 from kanopy._table.streams.scans import require_same_columns
 from kanopy.engine import statements as sql
 from kanopy.engine.contract import RecodePlan, Recount, in_order, most_different, require_few

@@ -15,8 +15,8 @@ import polars as pl
 
 from kanopy._errors import JobError, MissingDependency, near_miss
 from kanopy._table.databases import quoted
-from kanopy._table.guessing.pointing import COUNT as COUNTED
-from kanopy._table.guessing.pointing import VALUE, distinct_values
+from kanopy._table.guessing.identifying_values import COUNT as COUNTED
+from kanopy._table.guessing.identifying_values import VALUE, distinct_values
 from kanopy.engine.contract import ROWS, RecodePlan, Recount
 
 COUNT = "kanopy_rows"

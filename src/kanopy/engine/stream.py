@@ -18,7 +18,7 @@ import polars as pl
 
 from kanopy._arrays import Ints
 from kanopy._errors import DataError
-from kanopy._table.guessing.pointing import MOST_VALUES, distinct_values, more_values
+from kanopy._table.guessing.identifying_values import MOST_VALUES, distinct_values, more_values
 from kanopy._table.streams.scans import Scan
 from kanopy._table.streams.sinks import Sink
 from kanopy.engine.contract import RecodePlan, Recount, most_different, require_few
@@ -58,6 +58,7 @@ class StreamEngine:
         alongside: Sequence[str] = (),
     ) -> None:
         self.alongside = tuple(alongside)
+        self.looked_at: tuple[tuple[int, int], ...] | None = None
         self.scan, self.sink, self.said = table, sink, said or (lambda frame: frame)
         self._counted: _Counted | None = None
         if skip:
@@ -97,6 +98,12 @@ class StreamEngine:
             raise DataError(f"{self.source} has columns but no records. Give a table with at least one record.")
         self._counted = counted
         return counted.tally.frame(columns)
+
+    def look_first(self, look: Callable[[Scan], bool]) -> None:
+        """Let something that must know the whole table look at it; it may not change from then on."""
+        stamp = self.scan.stamp()
+        if look(self.scan):
+            self.looked_at = stamp
 
     def distinct(self, columns: Sequence[str], most: int = MOST_VALUES) -> dict[str, pl.DataFrame | None]:
         """The distinct values of some columns in one pass; of those with too many none is kept."""
@@ -166,7 +173,9 @@ class StreamEngine:
 
         looks = {**texts(self.said(self.head(1)[others])).schema, **plan.labels.schema}
         with self.sink.writing(frames, pl.Schema({name: looks[name] for name in plan.columns})) as written:
-            if rows != int(plan.multiplicity.sum()) or (counted is not None and self.scan.stamp() != counted.stamp):
+            stamps = {counted.stamp} if counted is not None else set()
+            stamps |= {self.looked_at} if self.looked_at is not None else set()
+            if rows != int(plan.multiplicity.sum()) or not stamps <= {self.scan.stamp()}:
                 raise changed(self.source)
             columns, classes = counted_again(written, plan.counted_columns)
             yield Recount(columns, classes, publisher.pair_tables(), publisher.unit_table(), self.sink.as_text)

@@ -7,12 +7,12 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from kanopy._errors import InputError, KanopyError, near_miss, short
-from kanopy._kinds import refuse
+from kanopy._parameter_types import refuse
 from kanopy._usage import Needs, refuse_in_vain
 from kanopy.hierarchy.builders.base import Builder
 from kanopy.hierarchy.builders.registry import BUILDERS
 from kanopy.masking.algorithms.registry import MASKINGS
-from kanopy.masking.result import Masking
+from kanopy.masking.masking_result import Masking
 from kanopy.ontology.similarity.measures import MEASURES, Measure
 from kanopy.privacy.base import Model
 from kanopy.privacy.models import MODELS

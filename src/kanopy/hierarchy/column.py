@@ -24,8 +24,8 @@ import numpy.typing as npt
 from kanopy._arrays import Floats, Longs
 from kanopy._errors import HierarchyError, some
 from kanopy.hierarchy.hierarchy import Bounds
-from kanopy.hierarchy.measures import AS_IT_IS, Measure, read_measures
-from kanopy.hierarchy.moments import EPOCH, MICROSECOND, read_moments, without_zone
+from kanopy.hierarchy.quantities import AS_IT_IS, Measure, read_measures
+from kanopy.hierarchy.timestamps import EPOCH, MICROSECOND, read_moments, without_zone
 
 Kind = Literal["integer", "decimal", "real", "date", "datetime", "time", "duration", "boolean", "text"]
 

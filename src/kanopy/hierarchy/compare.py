@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from kanopy._errors import HierarchyError
-from kanopy._shown import Drawn, Plain, Short
+from kanopy._mixins import Drawn, Plain, Short
 from kanopy.hierarchy.hierarchy import Hierarchy
 
 MOST_NODES = 200_000

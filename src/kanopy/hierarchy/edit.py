@@ -12,7 +12,7 @@ import numpy as np
 
 from kanopy._arrays import Ints
 from kanopy._errors import HierarchyError, near_miss, some
-from kanopy._shown import Drawn
+from kanopy._mixins import Drawn
 from kanopy.hierarchy.construct import depths, spans
 from kanopy.hierarchy.derive import from_table_of
 from kanopy.hierarchy.hierarchy import Hierarchy

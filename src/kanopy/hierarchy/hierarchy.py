@@ -21,7 +21,7 @@ import numpy.typing as npt
 
 from kanopy._arrays import SUPPRESSED_LABEL, Floats, Ints
 from kanopy._errors import HierarchyError, near_miss
-from kanopy._shown import Drawn, brief
+from kanopy._mixins import Drawn, brief
 from kanopy.hierarchy.construct import Bounds as Bounds
 from kanopy.hierarchy.construct import depths, forest, level_table
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from kanopy._arrays import Floats
 from kanopy._errors import HierarchyError, some
-from kanopy._shown import Short
+from kanopy._mixins import Short
 
 ORDERS = ("lat lon", "lon lat")
 NULL_ISLAND, UNREADABLE, OUTSIDE = "null island (0, 0)", "unreadable", "outside the globe"

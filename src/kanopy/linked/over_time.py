@@ -25,6 +25,15 @@ from kanopy._job.job import Job
 from kanopy._progress import SILENT, Clock, Progress
 from kanopy._table.formats.layout import Layout
 from kanopy.hierarchy.hierarchy import Hierarchy
+from kanopy.linked.guarded import (
+    earlier_values,
+    guarded_columns,
+    require_guarded,
+    require_models,
+    require_possible,
+    value_column,
+    values_to_record,
+)
 from kanopy.linked.ledger import (
     ABSENT,
     HISTORY,
@@ -39,7 +48,7 @@ from kanopy.linked.ledger import (
     with_event,
 )
 from kanopy.release.prepare import Generalizable, prepare
-from kanopy.release.run import MemorySteps, make_release, search
+from kanopy.release.run import MemorySteps, drawn_within_margin, make_release, search
 from kanopy.search.solution import Solution
 from kanopy.verify.regroup import labels_of_values
 
@@ -81,7 +90,7 @@ class OverTime:
         of_person = states_of(self, key)
         people = zip(self.present.unit, of_person, self.present.named.tolist(), strict=True)
         states = {unit: state for unit, state, named in people if named}
-        frame = _next(self.ledger, self.present, states, key, self._sensitive(key))
+        frame = _next(self.ledger, self.present, states, key, values_to_record(self, key))
         output = recorded.get("output")
         event = {
             "event": "release", "release": self.ledger.last + 1, "date": now(), "k": job.k,
@@ -90,26 +99,11 @@ class OverTime:
             "suppressed_people": sum(state == SUPPRESSED for state in states.values()),
             "job_sha256": hashlib.sha256(job.shown().to_toml().encode("utf-8")).hexdigest(),
             "output_sha256": None if output is None else _checksum(output[1]),
-            "unit_sha256": _unit_digest(unit_columns(job), key),
+            "unit_sha256": _unit_digest(unit_columns(job), key), "guarded": guarded_columns(job, key),
         }  # fmt: skip
         if not self.ledger.events:
             event |= {"format": "kanopy-ledger", "version": 1, "key": keyed(key, "key", "check")}
         return with_event(self.ledger, event, {self.ledger.last + 1: parquet_bytes(frame)})
-
-    def _sensitive(self, key: bytes) -> dict[str, dict[str, str]]:
-        """Per column that a model is about, the keyed hash of the values of every person present."""
-        job = self.result.job
-        columns = dict.fromkeys(name for model in job.models for name in model.sensitive)
-        found = {}
-        for name in columns:
-            texts = labels_of_values(self.result.prepared.frame[name]).to_list()
-            rows = self.present.of_row[~self.left_out].tolist()
-            values: dict[str, list[str]] = {}
-            for person, text in zip(rows, texts, strict=True):
-                values.setdefault(self.present.unit[person], []).append(text)
-            made = {each: keyed(key, f"value {name}", each) for each in set(texts)}
-            found[name] = {unit: "+".join(sorted(made[each] for each in own)) for unit, own in values.items()}
-        return found
 
 
 def unit_columns(job: Job) -> tuple[str, ...]:
@@ -140,9 +134,9 @@ def anonymize_over_time(
     written and nothing is recorded yet."""
     import polars as pl
 
-    from kanopy._job.reading import read_records
-    from kanopy.linked.prepared import UNSAID_LAYOUT
-    from kanopy.metrics.release import release_losses
+    from kanopy._job.reading_rules import read_records
+    from kanopy.linked.preparation import UNSAID_LAYOUT
+    from kanopy.metrics.release_losses import release_losses
 
     if not isinstance(job, Job) or job.masks:
         raise JobError(
@@ -175,7 +169,8 @@ def anonymize_over_time(
         "max_levels": {**job.max_levels, COLUMN: 0}, "min_levels": {**job.min_levels, COLUMN: 0},
         "weights": {**job.weights, COLUMN: 0.0},
     }  # fmt: skip
-    earlier = _earlier_values(job, ledger, present, rows, frame, key)
+    require_guarded(job, ledger, whole.columns, key)
+    earlier = earlier_values(job, ledger, present, rows, frame, key)
     if earlier:
         own = own.with_columns(list(earlier[0]))
         changes["models"] = [*job.models, *earlier[1]]
@@ -190,7 +185,9 @@ def anonymize_over_time(
         )  # fmt: skip
     with clock.stage("search"):
         assert isinstance(prepared.job, Job)
-        found = search(prepared, prepared.job, progress)
+        if ledger.releases:
+            require_possible(prepared.job, prepared.domain.facts)
+        found = drawn_within_margin(prepared, prepared.job, search(prepared, prepared.job, progress), key, progress)
     assert isinstance(found, Solution) and isinstance(prepared.table, Generalizable)
     trees = {name: tree for name, tree in prepared.table.hierarchies.items() if name != COLUMN}
     plain = prepare(
@@ -203,9 +200,7 @@ def anonymize_over_time(
     weights = [job.weights.get(name, 1.0) for name in plain.domain.names]
     losses = release_losses(plain.domain, recoding, weights, levels)
     solution = replace(found, recoding=recoding, levels=levels, score=losses.get(job.metric, losses["loss"]))
-    steps = MemorySteps(
-        lambda: plain, job, key=key if job.pseudonymize else None, clock=clock, notify=progress
-    )  # fmt: skip
+    steps = MemorySteps(lambda: plain, job, key=key, clock=clock, notify=progress)
     result = make_release(steps, solution=solution)
     notes = tuple(note for note in result.notes if COLUMN not in note)
     result = replace(result, notes=(*notes, *lines))
@@ -373,50 +368,12 @@ def _next(
     made = [keyed(key, "history", f"{release}\0{before}\0{state}") for before, state in pairs.iter_rows()]
     whole = whole.join(pairs.with_columns(pl.Series(HISTORY, made)), on=["before", STATE], how="left")
     for name, values in sensitive.items():
-        column = pl.DataFrame({UNIT: list(values), f"value {keyed(key, 'column', name)}": list(values.values())},
-                              schema={UNIT: pl.String, f"value {keyed(key, 'column', name)}": pl.String})  # fmt: skip
+        at = value_column(name, key)
+        column = pl.DataFrame(
+            {UNIT: list(values), at: list(values.values())}, schema=dict.fromkeys([UNIT, at], pl.String)
+        )
         whole = whole.join(column, on=UNIT, how="left")
     return whole.drop("before").sort(UNIT)
-
-
-def _earlier_values(
-    job: Job, ledger: Ledger, present: Present, rows: Longs, frame: pl.DataFrame, key: bytes
-) -> tuple[list[pl.Series], list[Any]] | None:
-    """The sensitive values of earlier releases as further columns, with the models that are about them.
-
-    Who was not in an earlier release has the present value there: all people of a history were absent together.
-    """
-    import polars as pl
-
-    columns: list[pl.Series] = []
-    models: list[Any] = []
-    for model in job.models:
-        for name in model.sensitive:
-            at = f"value {keyed(key, 'column', name)}"
-            texts = labels_of_values(frame[name]).to_list()
-            own = [keyed(key, f"value {name}", text) for text in texts]
-            for release in range(1, ledger.last + 1):
-                past = ledger.people(release)
-                if at not in past.columns:
-                    continue
-                known = dict(past.filter(pl.col(at).is_not_null()).select(UNIT, at).iter_rows())
-                then = [known.get(present.unit[person], own[row]) for row, person in enumerate(rows.tolist())]
-                if then == own:
-                    continue
-                if not model.compares_values:
-                    raise JobError(
-                        f"The values of {name!r} changed since release {release}, and the model {model.name!r} "
-                        "looks at more "
-                        "than which values are equal: the ledger keeps keyed hashes only. Use a model such as "
-                        "l-distinct, "
-                        "or leave the model out."
-                    )
-                title = f"{name} in release {release}"
-                if all(column.name != title for column in columns):
-                    columns.append(pl.Series(title, then, dtype=pl.String))
-                changes: dict[str, Any] = {"column": title}
-                models.append(replace(model, **changes))
-    return (columns, models) if columns else None
 
 
 def verify_over_time(made: OverTime, key: bytes) -> None:
@@ -433,7 +390,8 @@ def verify_over_time(made: OverTime, key: bytes) -> None:
         past = made.ledger.people(release).select(UNIT, pl.col(STATE).alias(f"s{release}"))
         table = table.join(past, on=UNIT, how="left").with_columns(pl.col(f"s{release}").fill_null(ABSENT))
         names.append(f"s{release}")
-    shared = table.filter(pl.col("now") != SUPPRESSED).group_by(names).len()["len"]
+    published = table.filter(pl.col("now") != SUPPRESSED)
+    shared = published.group_by(names).len()["len"]
     fewest = int(shared.min()) if len(shared) else job.k  # type: ignore[arg-type]
     if fewest < job.k:
         raise VerificationFailed(
@@ -441,6 +399,7 @@ def verify_over_time(made: OverTime, key: bytes) -> None:
             "Nothing was "
             "written. This is an error in Kanopy: please report it."
         )
+    require_models(made, table, names, key)
 
 
 def _checksum(path: Path) -> str:

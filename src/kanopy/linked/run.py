@@ -13,16 +13,16 @@ from kanopy._arrays import Mask
 from kanopy._core.units import too_many_known
 from kanopy._errors import JobError, NoSolution, some
 from kanopy._progress import Callback, Clock, Progress
-from kanopy.linked.applied import apply_levels
+from kanopy.linked.apply_levels import apply_levels
 from kanopy.linked.job import At, LinkedJob
 from kanopy.linked.keys import Related, relate
-from kanopy.linked.prepared import Table, prepared_table, read_tables, shared_domains
-from kanopy.linked.publish import keys_for, shifted, with_keys
+from kanopy.linked.preparation import Table, prepared_table, read_tables, shared_domains
+from kanopy.linked.published_keys import keys_for, shifted, with_keys
 from kanopy.linked.union import TableCodes, Union, unite
 from kanopy.search.solution import Solution
 
 if TYPE_CHECKING:
-    from kanopy.linked.result import LinkedResult
+    from kanopy.linked.linked_result import LinkedResult
 
 MOST_TIES = 2_000
 """Combinations of levels of shared domains that are searched one by one."""
@@ -53,8 +53,8 @@ def anonymize_tables(
     >>> anonymize_tables(job).frames["visits"]["ward"].to_list()
     ['a', 'a', 'b', 'b', 'b']
     """
-    from kanopy.linked.result import LinkedResult
-    from kanopy.linked.verified import verify_tables
+    from kanopy.linked.linked_result import LinkedResult
+    from kanopy.linked.verification import verify_tables
 
     if isinstance(job, str):
         job = LinkedJob.read(job)

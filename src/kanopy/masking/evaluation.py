@@ -10,11 +10,11 @@ import numpy as np
 
 from kanopy._arrays import Floats, Ints, Longs, Mask
 from kanopy.masking.likeness_kernel import TICKS, linkage, matrix
-from kanopy.masking.result import Masked
+from kanopy.masking.masking_result import Masked
 from kanopy.masking.table import MaskingTable
 from kanopy.masking.targets import rare_answers_shown
 from kanopy.metrics.cluster_loss import average_class_size, discernibility
-from kanopy.metrics.partitions import Dendrogram, partition_distance, ward
+from kanopy.metrics.partition_distance import Dendrogram, partition_distance, ward
 from kanopy.metrics.semantic_masking import (
     certainty_penalty,
     discernibility_per_record,

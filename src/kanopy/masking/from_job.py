@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from kanopy._errors import JobError, near_miss, short, some
-from kanopy._kinds import Names, refuse, taken
+from kanopy._parameter_types import Names, refuse, taken
 from kanopy._parameters import parameters_of
 from kanopy._usage import is_given
 from kanopy.hierarchy.hierarchy import Hierarchy

@@ -9,18 +9,30 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from kanopy._errors import JobError, near_miss, short, some
-from kanopy._kinds import Anything, Either, Instance, MapOf, Maybe, Names, Number, OneOf, Text, Whole, collected
+from kanopy._mixins import shown_by
+from kanopy._parameter_types import (
+    Anything,
+    Either,
+    Instance,
+    MapOf,
+    Maybe,
+    Names,
+    Number,
+    OneOf,
+    Text,
+    Whole,
+    collected,
+)
 from kanopy._parameters import Declared, parameters_of
-from kanopy._shown import shown_by
 from kanopy._table import policies
-from kanopy._table.guessing.personal import KINDS
+from kanopy._table.guessing.personal_data import KINDS
 from kanopy._table.roles import LEAVE_OUT, ROLES, settle_roles
 from kanopy._usage import Needs
 from kanopy.hierarchy.hierarchy import Hierarchy
 from kanopy.masking.algorithms.fusion import SIZE_GUIDES, Heuristics, Search
 from kanopy.masking.algorithms.registry import MASKINGS, SUBSTITUTION, make_masking
+from kanopy.masking.masking_result import Masking, Seed
 from kanopy.masking.meanings import UNKNOWN_TEXT_POLICIES, Vectors
-from kanopy.masking.result import Masking, Seed
 from kanopy.masking.targets import TARGETS
 from kanopy.ontology.senses.senses import SenseChoices
 from kanopy.ontology.similarity.measures import MEASURES

@@ -17,8 +17,8 @@ import numpy.typing as npt
 
 from kanopy._arrays import Floats, Ints
 from kanopy._errors import DataError, JobError, MissingDependency, near_miss, some
-from kanopy._shown import Plain
-from kanopy.masking.reading import LONGEST_TERM
+from kanopy._mixins import Plain
+from kanopy.masking.answer_reading import LONGEST_TERM
 from kanopy.ontology.senses.labels import APPROXIMATE, Match, suggestions
 from kanopy.ontology.senses.senses import SenseChoices, find_labels
 from kanopy.ontology.similarity.measures import Measure, find_measure

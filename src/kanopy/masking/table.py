@@ -12,9 +12,9 @@ import numpy.typing as npt
 from kanopy._arrays import Floats, Ints, Longs
 from kanopy._core.classes import Sensitive
 from kanopy._errors import JobError
+from kanopy.masking.answer_reading import Reading
 from kanopy.masking.likeness_kernel import MISSING_NUMBER, NUMBER, Likeness
 from kanopy.masking.meanings import Meanings
-from kanopy.masking.reading import Reading
 
 TEXT, CATEGORY, NUMERIC = "text", "category", "number"
 

@@ -15,9 +15,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from kanopy._arrays import SUPPRESSED_LABEL, Floats, Ints, Longs, Mask
-from kanopy._table.guessing.personal import DATE, KINDS, NUMBER, PERSON, PLACE, folded
+from kanopy._table.guessing.personal_data import DATE, KINDS, NUMBER, PERSON, PLACE, folded
+from kanopy.masking.answer_reading import NO_ANSWER, Reading, names_one
 from kanopy.masking.meanings import Vectors
-from kanopy.masking.reading import NO_ANSWER, Reading, names_one
 from kanopy.masking.table import Attribute
 from kanopy.ontology.senses.labels import find_label
 from kanopy.ontology.similarity.measures import Measure
@@ -67,7 +67,7 @@ def plan_answers(
 
     `vectors` compares answers that the ontology lacks; without `terms` no broader ones are published.
 
-    >>> from kanopy.masking.reading import read_answers
+    >>> from kanopy.masking.answer_reading import read_answers
     >>> from kanopy.ontology.load import load_ontology
     >>> from kanopy.ontology.similarity.measures import MEASURES
     >>> w = load_ontology("wordnet")

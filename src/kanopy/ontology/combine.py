@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from kanopy._errors import OntologyError, some
-from kanopy._shown import Short
+from kanopy._mixins import Short
 from kanopy.ontology.similarity.measures import Measure, find_measure
 from kanopy.ontology.similarity.words import WordPair, word_similarity
 from kanopy.ontology.taxonomy import Concept, Taxonomy, fold

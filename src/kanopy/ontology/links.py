@@ -11,7 +11,7 @@ import numpy as np
 
 from kanopy._arrays import Ints, Longs
 from kanopy._errors import OntologyError, listed, some
-from kanopy._shown import Short
+from kanopy._mixins import Short
 from kanopy.ontology.text_pool import TextPool
 
 DEEPEST = 30_000

@@ -43,7 +43,7 @@ import numpy.typing as npt
 
 from kanopy._arrays import Ints, Longs
 from kanopy._errors import OntologyError, near_miss
-from kanopy._shown import brief
+from kanopy._mixins import brief
 from kanopy.ontology.links import Concept, check_parents, csr, csr_row, depths, fold, topological_order, word_arrays
 from kanopy.ontology.text_pool import TextPool
 

@@ -24,7 +24,7 @@ import numpy.typing as npt
 from kanopy._arrays import Floats, Longs, Mask
 from kanopy._core.classes import Classes, ClassLabels, ColumnFacts
 from kanopy._errors import DataError, JobError, near_miss
-from kanopy._kinds import Name
+from kanopy._parameter_types import Name
 from kanopy._parameters import Declared
 
 TOLERANCE = 1e-12

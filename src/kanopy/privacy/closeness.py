@@ -12,7 +12,7 @@ import numpy.typing as npt
 from kanopy._arrays import Floats, Longs, Mask
 from kanopy._core.classes import Classes, ColumnFacts
 from kanopy._errors import HierarchyError, JobError, some
-from kanopy._kinds import Number, OneOf, Share
+from kanopy._parameter_types import Number, OneOf, Share
 from kanopy.hierarchy.hierarchy import Hierarchy
 from kanopy.privacy.base import TOLERANCE, LimitedShares, SensitiveModel, excess_rows
 

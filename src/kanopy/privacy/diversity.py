@@ -11,7 +11,7 @@ import numpy as np
 from kanopy._arrays import Floats, Longs, Mask
 from kanopy._core.classes import Classes, ColumnFacts
 from kanopy._errors import JobError, short, some
-from kanopy._kinds import MapOf, Number, Share, Whole
+from kanopy._parameter_types import MapOf, Number, Share, Whole
 from kanopy._parameters import parameters_of
 from kanopy.privacy.base import TOLERANCE, LimitedShares, SensitiveModel, excess_rows, percent
 

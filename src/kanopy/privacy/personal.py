@@ -12,7 +12,7 @@ import numpy.typing as npt
 from kanopy._arrays import Mask
 from kanopy._core.classes import Classes, ColumnFacts
 from kanopy._errors import DataError, HierarchyError, JobError, near_miss, some
-from kanopy._kinds import Name, Names, Number, Share
+from kanopy._parameter_types import Name, Names, Number, Share
 from kanopy.hierarchy.hierarchy import Hierarchy
 from kanopy.privacy.base import TOLERANCE, Model, SensitiveModel, labels_of, percent
 

@@ -11,7 +11,7 @@ import numpy as np
 from kanopy._arrays import Longs, Mask
 from kanopy._core.classes import Classes
 from kanopy._errors import JobError
-from kanopy._kinds import Share, Whole
+from kanopy._parameter_types import Share, Whole
 from kanopy.privacy.base import TOLERANCE, Model, percent
 
 

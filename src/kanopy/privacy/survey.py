@@ -11,7 +11,7 @@ import numpy as np
 from kanopy._arrays import Floats, Ints, Longs, Mask
 from kanopy._core.classes import Classes
 from kanopy._errors import JobError
-from kanopy._kinds import Flag, Kind, Share, Whole
+from kanopy._parameter_types import Flag, Kind, Share, Whole
 from kanopy.privacy.base import Model, percent
 
 ROUNDING = 1e-9
@@ -66,7 +66,7 @@ class OfSurvey(Model):
 
         if classes.weights is None:
             raise JobError(
-                f"The model {self.name!r} needs sampling weights: name their column (sampling_weight=…, --weight)."
+                f"The model {self.name!r} needs sampling weights (sampling_weight=…, --sampling-weight COLUMN)."
             )
         there = classes.sizes > 0
         risks = np.zeros(classes.count)

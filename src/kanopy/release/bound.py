@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from kanopy._errors import JobError
-from kanopy._job.given import generalizing_job
+from kanopy._job.coercion import generalizing_job
 from kanopy._job.usage import require_used
-from kanopy._kinds import as_seconds
+from kanopy._parameter_types import as_seconds
 from kanopy._progress import Callback, Progress
 from kanopy.release.prepare import make_problem, prepare
 
 if TYPE_CHECKING:
-    from kanopy._job.given import JobSource
+    from kanopy._job.coercion import JobSource
     from kanopy.search.bound.bound import Bound
 
 

@@ -6,14 +6,14 @@ import dataclasses
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from kanopy._job.kinds import masks
+from kanopy._job.parameter_types import masks
 from kanopy._parameters import defaults, parse
 from kanopy.masking.algorithms.registry import MASKINGS, SUBSTITUTION
 from kanopy.search.algorithms import ALGORITHMS, algorithm_class
 from kanopy.search.solution import RECODINGS, About
 
 if TYPE_CHECKING:
-    from kanopy.masking.result import Masking
+    from kanopy.masking.masking_result import Masking
 
 MODEL_WORDS = {
     "any": "all",

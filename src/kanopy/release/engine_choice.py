@@ -21,8 +21,8 @@ from kanopy.engine.opening import PATH, place_of, scanned, spark_frame
 from kanopy.engine.spark import is_spark
 from kanopy.engine.statements import check_statement, emitted
 from kanopy.release.out_of_core import (
+    BatchReader,
     DistinctRowSteps,
-    batch_reader,
     key_columns,
     read_counts,
     require_unchanged,
@@ -31,7 +31,8 @@ from kanopy.release.out_of_core import (
 )
 from kanopy.release.prepare import prepare
 from kanopy.release.run import MemorySteps, make_release
-from kanopy.release.treated.treating import check_key_first, columns_alongside, require_in_memory, require_piecewise
+from kanopy.release.treated.pieces import columns_alongside, require_in_memory, require_piecewise
+from kanopy.release.treated.treating import check_key_first
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
     from kanopy import _files
     from kanopy._progress import Callback
     from kanopy._table.sources import Source
+    from kanopy._table.streams.scans import Scan
     from kanopy._table.streams.sinks import Sink
     from kanopy.engine.contract import Engine
     from kanopy.release.prepare import Prepared
@@ -108,12 +110,18 @@ def open_engine(
     if layout is not None and (name != "stream" or is_database(os.fspath(data))):
         what = "a table of Spark" if name == "spark" else "a table of a database"
         layout.refuse_but(where=shown_address(str(data)) if isinstance(data, str) else "The table", what=what)
-    if name == "database" or (name == "stream" and is_database(os.fspath(data))):
+    rows_pass = name == "stream"
+    if name in ("database", "stream") and is_database(os.fspath(data)) and job.protect:
+        from kanopy.engine.spooled import spooled
+
+        require_piecewise(job, name)
+        with spooled(os.fspath(data), output, overwrite=overwrite) as table:
+            yield _streamed(table, output, job, key, release, forbidden, overwrite)
+    elif name == "database" or (rows_pass and is_database(os.fspath(data))):
         from kanopy._table.streams.sinks import FileSink
         from kanopy.engine.database import DatabaseEngine
 
         require_unchanged(job)
-        require_in_memory(job, name)
         to_file = None
         if output is not None and not is_database(output):
             to_file, output = FileSink(output, forbidden=forbidden, release=release), None
@@ -122,21 +130,9 @@ def open_engine(
             DatabaseEngine(os.fspath(data), output, overwrite=overwrite, sink=sink, shuffle=shuffle)
         ) as engine:
             yield engine
-    elif name == "stream":
-        from kanopy._table.streams.sinks import FileSink
-        from kanopy.engine.database import TableSink
-        from kanopy.engine.stream import StreamEngine
-
-        table = scanned(data, layout)
-        target: Sink | None = None
-        if output is not None and is_database(output):
-            target = TableSink(output, overwrite=overwrite)
-        elif output is not None:
-            target = FileSink(output, dialect=table.dialect, forbidden=(*forbidden, *table.files), release=release)
+    elif rows_pass:
         require_piecewise(job, name)
-        yield StreamEngine(
-            table, _shuffled(target, job), batch_reader(job, key), job.skip_rows, alongside=columns_alongside(job)
-        )
+        yield _streamed(scanned(data, layout), output, job, key, release, forbidden, overwrite)
     else:
         from kanopy.engine.spark import SparkEngine
 
@@ -145,6 +141,26 @@ def open_engine(
         # A frame that stays on its cluster is for pipelines, which may need its order.
         stays = is_spark(data) and output is None
         yield SparkEngine(spark_frame(data, master), output, shuffle=bool(job.shuffle) if stays else shuffle)
+
+
+def _streamed(
+    table: Scan, output: str | None, job: Job, key: bytes | None, release: _files.Release | None,
+    forbidden: tuple[str | os.PathLike[str], ...], overwrite: bool,
+) -> Engine:  # fmt: skip
+    """A table that is read piece by piece, and treated while it passes by."""
+    from kanopy._table.streams.sinks import FileSink
+    from kanopy.engine.database import TableSink
+    from kanopy.engine.stream import StreamEngine
+
+    target: Sink | None = None
+    if output is not None and is_database(output):
+        target = TableSink(output, overwrite=overwrite)
+    elif output is not None:
+        target = FileSink(output, dialect=table.dialect, forbidden=(*forbidden, *table.files), release=release)
+    reader = BatchReader(job, key)
+    engine = StreamEngine(table, _shuffled(target, job), reader, job.skip_rows, alongside=columns_alongside(job))
+    engine.look_first(reader.look_at)
+    return engine
 
 
 def publish(

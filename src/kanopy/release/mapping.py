@@ -47,7 +47,7 @@ def _treated(result: Result) -> pl.DataFrame | None:
     """The same of treated columns, which no recoding knows."""
     if result.treated is None or result.treated.pieces:
         return None
-    from kanopy.release.treated.result import mapping_of_treated
+    from kanopy.release.treated.treated_result import mapping_of_treated
 
     return mapping_of_treated(result)
 

@@ -23,17 +23,17 @@ from kanopy._job.job import Job
 from kanopy._job.protection import renamed_identifiers
 from kanopy._progress import SILENT, Callback, Clock, Progress
 from kanopy._table.guessing.structure import ROWS_FOR_KEYS
-from kanopy.engine.distinct import DistinctRows
+from kanopy.engine.distinct_rows import DistinctRows
 from kanopy.engine.local import LocalEngine
 from kanopy.release.prepare import Generalizable, Prepared, first_kernels, generalizable, read_part, roles_of, units_for
 from kanopy.release.result import Result
 from kanopy.release.run import Steps, apply_solution, make_release
-from kanopy.release.treated.treating import require_in_memory, treat_piece, treated_in_pieces, works_in_pieces
+from kanopy.release.treated.pieces import Pieces, require_in_memory, treated_in_pieces, whole_table
 from kanopy.release.verification import Applied, Verified, about_order_elsewhere, second_opinion
 from kanopy.release.withholding import withhold_values, without_dependent_elsewhere
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
     from pathlib import Path
 
     import polars as pl
@@ -53,12 +53,14 @@ def why_in_memory(job: Any) -> str | None:
     """
     if not isinstance(job, Job) or job.masks:
         return "maskings compare every answer with every other"
-    if job.protect and not (job.quasi and all(works_in_pieces(each) for each in job.protect.values())):
-        return "some treatments look at all rows at once"
+    if (whole := whole_table(job)) is not None:
+        return whole
     if job.separators:
         return "lists are only taken apart there"
     if job.neutralize_formulas:
         return "texts are only neutralized there"
+    if job.margin:
+        return "a release within a margin is drawn there"
     if job.places:
         return "places are only made of two columns there"
     if untouched := [name for name in job.decimals if name not in job.quasi]:
@@ -347,22 +349,28 @@ def _with_every_row(applied: Applied) -> Applied:
     )
 
 
-def batch_reader(job: Job, key: bytes | None = None) -> Callable[[pl.DataFrame], pl.DataFrame]:
-    """What a job makes of every batch: values that mean missing are missing, identifiers become pseudonyms."""
+class BatchReader:
+    """What a job makes of every batch: values that mean missing are missing, identifiers become pseudonyms, columns are
+    treated."""
 
-    from kanopy.treatments.base import Secrets
+    def __init__(self, job: Job, key: bytes | None = None) -> None:
+        self.job, self._key = job, key
+        self.pieces = Pieces(job, key) if job.protect else None
 
-    secrets = Secrets(key)
-
-    def read(batch: pl.DataFrame) -> pl.DataFrame:
-        records = read_part(batch, job)
-        if hashed := [name for name in job.pseudonymize if name in batch.columns]:
+    def __call__(self, batch: pl.DataFrame) -> pl.DataFrame:
+        records = read_part(batch, self.job)
+        if hashed := [name for name in self.job.pseudonymize if name in batch.columns]:
             from kanopy._table.pseudonyms import with_pseudonyms
 
-            records = with_pseudonyms(records, batch, hashed, key, None)
-        return treat_piece(records, job, secrets) if job.protect else records
+            records = with_pseudonyms(records, batch, hashed, self._key, None)
+        return records if self.pieces is None else self.pieces.treat(records)
 
-    return read
+    def look_at(self, scan: Any) -> bool:
+        """Whether a treatment had to know whole columns of a table, which were read then."""
+        if self.pieces is None or not self.pieces.looks_first:
+            return False
+        self.pieces.look_at(lambda names: (read_part(batch, self.job) for batch in scan.batches(names)))
+        return True
 
 
 ROWS_COLUMN = "rows"

@@ -21,11 +21,11 @@ from kanopy._job.inputs import (
 )
 from kanopy._job.job import Job
 from kanopy._job.protection import changed_columns
-from kanopy._job.reading import ReadingRules, as_said
+from kanopy._job.reading_rules import ReadingRules, as_said
 from kanopy._job.usage import require_used_of
 from kanopy._progress import SILENT, Clock, Progress
 from kanopy._table.roles import AT_HOME, PUBLISH
-from kanopy.engine.distinct import DistinctRows, RowsElsewhere
+from kanopy.engine.distinct_rows import DistinctRows, RowsElsewhere
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -154,7 +154,7 @@ class Prepared:
     @cached_property
     def dependences(self) -> list[Dependence]:
         """Columns published as they are that tell something about generalized ones."""
-        from kanopy._table.guessing.narrowing import find_dependences
+        from kanopy._table.guessing.inference import find_dependences
 
         # A column that follows another is published as a function of what that one publishes.
         own = {name for name, each in getattr(self.job, "protect", {}).items() if each.follows}
@@ -272,7 +272,7 @@ def _as_it_will_run(frame: pl.DataFrame, job: Job | MaskJob) -> Job | MaskJob:
 def _substitutable(
     frame: pl.DataFrame, job: MaskJob, clock: Clock, progress: Progress
 ) -> tuple[Substitutable, list[str]]:
-    from kanopy.masking.encode import encode_columns, masking_notes, masking_tables
+    from kanopy.masking.encoding import encode_columns, masking_notes, masking_tables
 
     with clock.stage("encode"):
         progress("encoding")
@@ -365,7 +365,10 @@ def generalizable(
     people = _population(population, job)
     hierarchies = resolve_hierarchies(frame, job, people, rows_of, None if units is None else units.of_row)
     asked = [name for model in job.models for name in model.sensitive]
-    needed = dict.fromkeys((*(name for name in job.sensitive if rows_of is None or name in frame.columns), *asked))
+    treated = changed_columns(job)
+    # Nothing is asked of the classes' values of treated columns: what leaves are others.
+    plain = [name for name in job.sensitive if name not in treated and (rows_of is None or name in frame.columns)]
+    needed = dict.fromkeys((*(plain if job.quasi else ()), *asked))
     if job.target is not None:
         if job.target not in frame.columns:
             hint = near_miss(job.target, [name for name in frame.columns if name not in job.quasi])

@@ -12,8 +12,8 @@ import numpy as np
 
 from kanopy._errors import KanopyError
 from kanopy._job.job import Job
+from kanopy._mixins import Short
 from kanopy._progress import SILENT
-from kanopy._shown import Short
 from kanopy.release.prepare import Generalizable, Substitutable
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def report_of(
     """The report of a release that generalizes; `told` goes to the closer look at both tables."""
     from kanopy import __version__
     from kanopy._job.job_file import plain_to_toml, without_values
-    from kanopy.release.treated.result import studies_of
+    from kanopy.release.treated.treated_result import studies_of
     from kanopy.report.report import Facts, Preview, build_report
 
     job, solution, prepared, domain = result.job, result.solution, result.prepared, result.prepared.domain
@@ -111,7 +111,7 @@ def _closer_look(
     the sampling fraction they name, is the population unless another is given."""
 
     def look() -> Findings:
-        from kanopy.study.findings import Looked, look
+        from kanopy.study.release_study import Looked, look
 
         assert result.solution is not None
         known = population_size is not None or sampling_fraction is not None
@@ -151,7 +151,7 @@ class MaskReport(Short):
 
     def to_dict(self) -> dict[str, Any]:
         """Numbers, substitutions and groups: original answers are in it, so keep it inside."""
-        from kanopy.report.words import told
+        from kanopy.report.text import told
 
         found = self.result.evaluation
         answers = {"substitutions": found.substitutions(), "published": found.groups()}
@@ -186,7 +186,7 @@ class MaskReport(Short):
 
 def masking_curves(result: Result, ks: Sequence[int]) -> list[dict[str, Any]]:
     """The numbers of the same masking for other values of k: those that the table has rows for and that it can keep."""
-    from kanopy.masking.encode import encode_columns, masking_tables
+    from kanopy.masking.encoding import encode_columns, masking_tables
     from kanopy.masking.evaluation import Evaluation
 
     job: MaskJob | Job = result.job

@@ -14,7 +14,7 @@ from kanopy._core.units import ALL, KNOWN_ALL
 from kanopy._errors import JobError, NotAvailable
 from kanopy._job.job import Job
 from kanopy._progress import Callback, Clock
-from kanopy.engine.distinct import DistinctRows, RowsElsewhere
+from kanopy.engine.distinct_rows import DistinctRows, RowsElsewhere
 from kanopy.release.prepare import Generalizable, Prepared, Substitutable
 from kanopy.release.writing import PublishedRows
 
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from kanopy.hierarchy.hierarchy import Hierarchy
     from kanopy.masking.evaluation import Evaluation
     from kanopy.masking.job import MaskJob
-    from kanopy.masking.result import Masked
-    from kanopy.release.pushdown.result import PushdownSolution
+    from kanopy.masking.masking_result import Masked
+    from kanopy.release.pushdown.pushdown_result import PushdownSolution
     from kanopy.release.reporting import MaskReport
     from kanopy.release.sweeps.advice import Advice
     from kanopy.release.treated.treating import Treated
@@ -136,7 +136,7 @@ class Result:
     @property
     def masked(self) -> Masked | None:
         """The substitutions; `None` for releases that generalize."""
-        from kanopy.masking.result import Masked
+        from kanopy.masking.masking_result import Masked
 
         return self.found if isinstance(self.found, Masked) else None
 
@@ -209,7 +209,7 @@ class Result:
             return {name: self._masking_numbers[name] for name in MASKING_LOSSES}
         from kanopy._core.local_recoding import with_extents
         from kanopy.metrics.local_losses import LOCAL_LOSSES, local_losses
-        from kanopy.metrics.release import release_losses
+        from kanopy.metrics.release_losses import release_losses
 
         domain, recoding, k = self.prepared.domain, solution.recoding, max(2, self.job.k)
         weights = [self.job.weights.get(name, 1.0) for name in domain.names]
@@ -223,7 +223,7 @@ class Result:
     @cached_property
     def column_losses(self) -> dict[str, float]:
         """`loss` per quasi-identifier; maskings have none."""
-        from kanopy.metrics.release import column_losses
+        from kanopy.metrics.release_losses import column_losses
 
         solution = self.solution
         return {} if solution is None else column_losses(self.prepared.domain, solution.recoding)

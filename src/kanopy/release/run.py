@@ -17,14 +17,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kanopy._errors import Hint, NoSolution
-from kanopy._job.given import as_job
+from kanopy._job.coercion import as_job
 from kanopy._job.job import Job
 from kanopy._progress import SILENT, Callback, Clock, Progress
 from kanopy.release.links.traces import link_of, untied, with_traces
 from kanopy.release.prepare import Generalizable, Prepared, Substitutable, make_problem
 from kanopy.release.result import Result
 from kanopy.release.solution_file import GIVEN_LEVELS, levels_given
-from kanopy.release.treated.result import TreatedResult
+from kanopy.release.treated.treated_result import TreatedResult
 from kanopy.release.treated.treating import nothing_generalized, treat
 from kanopy.release.verification import Applied, Verified, about_order, second_opinion
 from kanopy.release.withholding import withhold_values, without_dependent
@@ -34,9 +34,9 @@ if TYPE_CHECKING:
     import polars as pl
 
     from kanopy._arrays import Mask
-    from kanopy._job.given import JobSource
+    from kanopy._job.coercion import JobSource
     from kanopy.masking.job import MaskJob
-    from kanopy.masking.result import Masked
+    from kanopy.masking.masking_result import Masked
     from kanopy.search.bound.bound import Bound
     from kanopy.search.solution import Solution
 
@@ -184,6 +184,9 @@ class MemorySteps(Steps):
     def prepare(self) -> Prepared:
         return self._read()
 
+    def search(self, prepared: Prepared) -> Solution | Masked:
+        return drawn_within_margin(prepared, self.job or prepared.job, super().search(prepared), self._key, self.notify)
+
     def apply(self, prepared: Prepared, solution: Solution | Masked) -> Applied:
         job = self.job or prepared.job
         published, kept = apply_solution(prepared, job, solution)
@@ -194,7 +197,8 @@ class MemorySteps(Steps):
 
             published = with_pseudonyms(published, prepared.frame, job.pseudonymize, self._key, kept)
         published, treated = treat(prepared, job, published, kept, self._key)
-        published = untied(prepared, job, solution, published, link_of(prepared, job))
+        before, published = published, untied(prepared, job, solution, published, link_of(prepared, job))
+        treated = None if treated is None else treated.withheld_since(before, published)
         return Applied(prepared, job, solution, published, kept, about_columns, about_suppressed, treated)
 
     @contextmanager
@@ -329,11 +333,24 @@ def search(prepared: Prepared, job: Job | MaskJob, progress: Progress = SILENT) 
     return job.make().mask(prepared.table.guide, job.k, job.diversity, progress)
 
 
+def drawn_within_margin(
+    prepared: Prepared, job: Job | MaskJob, found: Solution | Masked, key: bytes | None, progress: Progress = SILENT
+) -> Solution | Masked:
+    """What is published instead of the least loss, where the job has a margin: drawn by the key, or by chance."""
+    from kanopy.masking.masking_result import Masked
+    from kanopy.search.margin.within import secret_generator, within_margin
+
+    if not isinstance(job, Job) or not job.margin or isinstance(found, Masked):
+        return found
+    problem, random = make_problem(prepared.domain, job), secret_generator(key)
+    return within_margin(problem, found, job.margin, random, kind=job.recoding, progress=progress)
+
+
 def _bound(
     prepared: Prepared, solution: Solution | Masked, budget: bool | float | str, notify: Progress
 ) -> tuple[Bound | None, tuple[str, ...]]:
     """A lower bound on the loss of any release with these hierarchies, or why there is none."""
-    from kanopy._kinds import as_seconds
+    from kanopy._parameter_types import as_seconds
     from kanopy.search.bound.bound import lower_bound
     from kanopy.search.solution import Solution
 
@@ -352,7 +369,7 @@ def apply_solution(
 ) -> tuple[pl.DataFrame, Mask | None]:
     """The published frame, and which rows are in it (`None`: all)."""
     from kanopy.engine.local import LocalEngine
-    from kanopy.masking.result import Masked
+    from kanopy.masking.masking_result import Masked
 
     table, withheld = prepared.table, prepared.at_home
     if isinstance(solution, Masked):

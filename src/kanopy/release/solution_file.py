@@ -100,10 +100,14 @@ def read_solution(path: str | Path) -> Job:
         raise JobError(
             f"There is no solution file {str(path)!r}. `kanopy anonymize … --solution FILE` writes one."
         ) from None
-    except (OSError, ValueError, RecursionError) as error:
-        raise JobError(f"The solution file {str(path)!r} cannot be read: {error}.") from None
+    except OSError as error:
+        raise JobError(f"The solution file {str(path)!r} cannot be read: {error.strerror}.") from None
+    except (ValueError, RecursionError):
+        content = None
     if not isinstance(content, dict) or content.get("format") != FORMAT:
-        raise JobError(f"{str(path)!r} is not a solution that Kanopy wrote (anonymize --solution FILE).")
+        raise JobError(
+            f"{str(path)!r} is not a solution that Kanopy wrote (anonymize --solution FILE), or it is damaged."
+        )
     try:
         hierarchies = {
             name: parse_json(json.dumps(h), f"{path}, {name}", name=name) for name, h in content["hierarchies"].items()

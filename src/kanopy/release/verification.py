@@ -13,11 +13,11 @@ import numpy as np
 from kanopy._job.job import Job
 from kanopy._job.protection import renamed_identifiers
 from kanopy._table.roles import AT_HOME
-from kanopy.engine.distinct import DistinctRows, RowsElsewhere
+from kanopy.engine.distinct_rows import DistinctRows, RowsElsewhere
 from kanopy.release.prepare import Generalizable, Prepared, Substitutable
 from kanopy.release.treated.treating import Treated, verify_treated
 from kanopy.release.writing import PublishedRows
-from kanopy.study import ends
+from kanopy.study import exposed_endpoints as ends
 
 if TYPE_CHECKING:
     import polars as pl
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from kanopy._arrays import Mask
     from kanopy.hierarchy.hierarchy import Hierarchy
     from kanopy.masking.job import MaskJob
-    from kanopy.masking.result import Masked
+    from kanopy.masking.masking_result import Masked
     from kanopy.search.solution import Solution
     from kanopy.verify.people import Whose
     from kanopy.verify.regroup import Background
@@ -100,7 +100,7 @@ def second_opinion(
 
 def _verify(applied: Applied, published: pl.DataFrame, background: Background | None) -> Verification:
     """The second opinion on the labels that are about to be published; raises if it disagrees."""
-    from kanopy.masking.result import Masked
+    from kanopy.masking.masking_result import Masked
     from kanopy.verify.verify import verify, verify_swapped
 
     prepared, job, solution, kept = applied.prepared, applied.job, applied.solution, applied.kept
@@ -149,7 +149,7 @@ def _verify_answers(prepared: Prepared, job: Any, published: pl.DataFrame) -> bo
 
 def _verify_job(applied: Applied, published: pl.DataFrame) -> None:
     """The second opinion on everything else that the job says; raises if the release does not keep it."""
-    from kanopy.masking.result import Masked
+    from kanopy.masking.masking_result import Masked
     from kanopy.verify.job import RECOUNTED, Claims, verify_job
 
     prepared, job, solution, kept = applied.prepared, applied.job, applied.solution, applied.kept
@@ -215,7 +215,7 @@ def labels_above(hierarchy: Hierarchy, value: str) -> list[str]:
 
 def background_of(prepared: Prepared, job: Job | MaskJob, found: Solution | Masked) -> Background | None:
     """What the second opinion compares with; nothing where class sizes decide."""
-    from kanopy.masking.result import Masked
+    from kanopy.masking.masking_result import Masked
     from kanopy.verify.regroup import Background, SurveyColumns
 
     if not job.models:
@@ -252,7 +252,7 @@ def about_order(prepared: Prepared, job: Job | MaskJob, kept: Mask | None) -> tu
     """What the order of the rows gives away, where the job keeps it in what is written."""
     if job.shuffle is not False:
         return ()
-    from kanopy.study.row_order import what_order_tells
+    from kanopy.study.order_disclosure import what_order_tells
 
     lists, hidden = prepared.lists, (*prepared.at_home, *prepared.names)
     rows = prepared.rows if lists is None else int(lists.row_of[-1]) + 1
@@ -270,7 +270,7 @@ def about_order_elsewhere(engine: Any, job: Job, roles: Mapping[str, str], rows:
             "table, and whoever knows it then finds them by their place.",
         )
     from kanopy._table.guessing.structure import ROWS_FOR_KEYS
-    from kanopy.study.row_order import what_order_tells
+    from kanopy.study.order_disclosure import what_order_tells
 
     hidden = (*(name for name, role in roles.items() if role in AT_HOME), *job.quasi)
     return (what_order_tells(engine.head(ROWS_FOR_KEYS), hidden, job.unit, rows),)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from kanopy._core.classes import Classes
     from kanopy._table.guessing.dependence import Dependence
     from kanopy.masking.job import MaskJob
-    from kanopy.masking.result import Masked
+    from kanopy.masking.masking_result import Masked
     from kanopy.search.solution import Solution
 
 
@@ -62,7 +62,7 @@ def without_dependent_elsewhere(
     Rows that the engine draws tell; `labels_of` says what those with these `keys` show.
     """
     from kanopy._table.guessing.dependence import MOST_ROWS
-    from kanopy._table.guessing.narrowing import find_dependences
+    from kanopy._table.guessing.inference import find_dependences
 
     shown = [name for name in engine.schema.names() if roles.get(name) not in AT_HOME and name not in job.quasi]
     if not shown:
@@ -84,7 +84,7 @@ def held_back(
     found: Sequence[Dependence], original: pl.DataFrame, labels: Mapping[str, pl.Series], job: Job
 ) -> tuple[list[str], tuple[str, ...]]:
     """The columns that undo the generalization of these rows and are not to leave, and what to say of them."""
-    from kanopy._table.guessing.narrowing import narrowed, withheld
+    from kanopy._table.guessing.inference import narrowed, withheld
 
     return withheld(narrowed(found, original, labels), job.allow_dependent, needed_columns(job))
 
@@ -112,7 +112,7 @@ def withhold_values(
     from kanopy._core.classes import Classes
     from kanopy._core.histograms import histogram
     from kanopy._table.column import emptied
-    from kanopy.masking.result import Masked
+    from kanopy.masking.masking_result import Masked
 
     if isinstance(solution, Masked) or not isinstance(job, Job):  # maskings suppress nothing
         return published, [], ()

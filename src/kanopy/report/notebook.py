@@ -19,15 +19,16 @@ from kanopy.hierarchy.suggest import Suggestion
 from kanopy.report.charts.compare import loss_bars
 from kanopy.report.charts.marks import short
 from kanopy.report.drawings.tree import tree_svg
-from kanopy.report.pages import risk, utility
+from kanopy.report.pages import risk_page as risk
+from kanopy.report.pages import utility_page as utility
 from kanopy.report.pages.explore import map_drawing, points_table
 from kanopy.report.pages.masking import tiles as masking_tiles
-from kanopy.report.pages.release import preview
-from kanopy.report.pages.release import tiles as release_tiles
+from kanopy.report.pages.release_page import preview
+from kanopy.report.pages.release_page import tiles as release_tiles
 from kanopy.report.pages.semantic import faults_list, levels_table
 from kanopy.report.report import Report
 from kanopy.report.shell import bullets, drawing, fold, records, snippet, table, tile_row
-from kanopy.report.words import Markup, counting, figure, lines, listed, of_counted, percent, plural, whole
+from kanopy.report.text import Markup, counting, figure, lines, listed, of_counted, percent, plural, whole
 
 MOST_LABELS, MOST_LINES, MOST_COLUMNS, LONGEST_TEXT = 12, 30, 10, 200
 LEAVES = 20

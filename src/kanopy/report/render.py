@@ -7,7 +7,7 @@ from typing import Any
 
 from kanopy._errors import MissingDependency
 from kanopy.report.charts.marks import SCHEMA, STAND_INS
-from kanopy.report.words import Markup, esc, printable
+from kanopy.report.text import Markup, esc, printable
 
 VEGA_LITE = "5.20"
 
@@ -15,7 +15,7 @@ VEGA_LITE = "5.20"
 def svg(chart: dict[str, Any], name: str, description: str) -> Markup:
     """An SVG element for a page: the page's colours and fonts, ids of its own, a description for screen readers.
 
-    >>> from kanopy.report.charts.release import column_losses
+    >>> from kanopy.report.charts.release_charts import column_losses
     >>> svg(column_losses({"age": 0.5}), "losses", "Loss per column")[:4]
     '<svg'
     """

@@ -18,7 +18,7 @@ import numpy as np
 from kanopy._arrays import Ints
 from kanopy._core.classes import Classes, Domain
 from kanopy._core.units import KNOWN_ALL
-from kanopy._shown import Plain, Short
+from kanopy._mixins import Plain, Short
 from kanopy.hierarchy.hierarchy import Hierarchy
 from kanopy.metrics.risk.class_sizes import Risk, SizeBin, risk, size_histogram
 from kanopy.privacy.sizes import KAnonymity
@@ -57,7 +57,7 @@ class Preview(Short):
 
 @dataclass(frozen=True, eq=False)
 class Findings(Short):
-    """What a closer look at the original and the release found, as plain data (see `kanopy.study.findings`).
+    """What a closer look at the original and the release found, as plain data (see `kanopy.study.release_study`).
 
     `before` and `after` are what `RiskAssessment.to_dict` gives, `utility` what `Assessment.to_dict` gives;
     `distributions` name no value that fewer than `least_rows` rows have. `notes` say what was left out, and why.
@@ -298,7 +298,7 @@ class Report(Short):
     @property
     def lost(self) -> str:
         """What must be said first: which columns are wiped, and that most of the detail is gone; else nothing."""
-        from kanopy.report.words import lost_words
+        from kanopy.report.text import lost_words
 
         return lost_words(self.facts.losses.get("loss"), self.facts.wiped)
 
@@ -373,8 +373,8 @@ class Report(Short):
         `values=True` makes the steward's own copy, with original rows and all values of the hierarchies.
         """
         if values not in self._pages:
-            from kanopy.report.pages.release import page
-            from kanopy.report.words import counting
+            from kanopy.report.pages.release_page import page
+            from kanopy.report.text import counting
 
             with counting(self.counted):
                 self._pages[values] = page(self, values=values)

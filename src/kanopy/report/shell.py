@@ -19,7 +19,7 @@ from kanopy import __version__
 from kanopy._errors import MissingDependency
 from kanopy.report.render import svg
 from kanopy.report.style import CSS, SNIPPET_CSS
-from kanopy.report.words import Markup, esc, lines, sentence, told, worded
+from kanopy.report.text import Markup, esc, lines, sentence, told, worded
 
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
 PAGE, LEAF, GOOD, BAD = (

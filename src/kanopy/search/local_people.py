@@ -24,9 +24,9 @@ from kanopy.metrics.full_domain import Loss
 from kanopy.privacy.models import KAnonymity
 from kanopy.search.local.best.safety import BoxSpace
 from kanopy.search.local.boxes import lay_out
+from kanopy.search.merging import unite_unsafe
+from kanopy.search.partition_solution import never_together, release, release_score, safe_together
 from kanopy.search.problem import Problem
-from kanopy.search.release import never_together, release, release_score, safe_together
-from kanopy.search.uniting import unite_unsafe
 
 if TYPE_CHECKING:
     from kanopy.search.solution import Algorithm, Solution

@@ -17,12 +17,12 @@ from kanopy._errors import HierarchyError, JobError
 from kanopy._lazy import cached_property
 from kanopy.metrics.full_domain import AttributeCosts, AttributeMetric, ClassMetric, Loss, Metric
 from kanopy.privacy.models import KAnonymity, Model
-from kanopy.search.evidence import Evidence
+from kanopy.search.class_statistics import Evidence
+from kanopy.search.class_tables import ClassTable, ClassTables, Memory
 from kanopy.search.judge import LevelJudgement
 from kanopy.search.lattice import Lattice, Levels
 from kanopy.search.people import PeopleOfLevels
 from kanopy.search.rollup_kernel import tally
-from kanopy.search.tables import ClassTable, ClassTables, Memory
 
 SECONDS_EACH, SECONDS_PER_CLASS = 4e-5, 2.5e-8
 """What judging a candidate takes, and rolling up one of the classes it is made from."""
@@ -79,7 +79,7 @@ class Problem:
 
     @property
     def work_seconds(self) -> float:
-        """What judging has taken so far, in seconds of an ordinary machine (see `kanopy.search.work`)."""
+        """What judging has taken so far, in seconds of an ordinary machine (see `kanopy.search.budget`)."""
         made = {id(tables): tables for name in ("tables", "full_tables") if (tables := self.__dict__.get(name))}
         looked_at: int = sum(tables.looked_at for tables in made.values())
         return SECONDS_EACH * self.judged + SECONDS_PER_CLASS * (looked_at + self._looked_at)

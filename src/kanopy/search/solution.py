@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from kanopy._core.classes import Recoding
 from kanopy._errors import JobError, NoSolution, some
-from kanopy._kinds import Maybe, Names, Seconds, Whole
+from kanopy._mixins import Short
+from kanopy._parameter_types import Maybe, Names, Seconds, Whole
 from kanopy._parameters import Declared
 from kanopy._progress import SILENT, Progress
-from kanopy._shown import Short
 from kanopy.privacy.models import KAnonymity, Model
 
 if TYPE_CHECKING:
@@ -214,7 +214,7 @@ class Algorithm(Declared):
         Where the search finds none although the most general release is within the limits, that is the answer.
         """
         from kanopy._core.order import in_order
-        from kanopy.search.release import most_general
+        from kanopy.search.partition_solution import most_general
 
         self.about.require(self.name, problem)
         by_people = problem.domain.units is not None and self.recoding == "local"

@@ -11,10 +11,10 @@ import numpy as np
 from kanopy._arrays import SUPPRESSED_LABEL
 from kanopy._core.units import KNOWN_ALL
 from kanopy._errors import DataError, JobError, near_miss
-from kanopy._shown import Plain, Short
+from kanopy._mixins import Plain, Short
 from kanopy._usage import Needs, refuse_in_vain
 from kanopy.metrics.risk.class_sizes import risk
-from kanopy.study.beside import Beside, joined_releases
+from kanopy.study.earlier_release import Beside, joined_releases
 from kanopy.study.subject import (
     SURVEY,
     Subject,
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from kanopy._arrays import Ints, Mask
     from kanopy._core.classes import Classes, ColumnFacts
     from kanopy._core.units import Units
-    from kanopy._job.given import JobSource
+    from kanopy._job.coercion import JobSource
     from kanopy._table.grouping import NumberedRows
     from kanopy.hierarchy.hierarchy import Hierarchy
     from kanopy.privacy.models import Model, ModelSource
@@ -150,7 +150,7 @@ def check(
     (False, ('ill',))
     """
     from kanopy._table.grouping import number_rows, require_columns
-    from kanopy.study.elements import opened
+    from kanopy.study.list_elements import opened
 
     subject = Subject.of(
         data, job, as_release=as_release, quasi=quasi, sensitive=sensitive, models=models, population=population,

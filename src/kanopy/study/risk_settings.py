@@ -9,14 +9,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from kanopy._errors import JobError, near_miss
 from kanopy._job.usage import STUDIED
-from kanopy._kinds import Flag, Maybe, OneOf, Share, Whole
+from kanopy._parameter_types import Flag, Maybe, OneOf, Share, Whole
 from kanopy._parameters import Declared, parameters_of
 from kanopy._usage import Needs
 from kanopy.metrics.risk.weighted import ANY, VALUE
 from kanopy.privacy.survey import Every
 
 WEIGHTS = Needs(
-    "sampling weights (sampling_weight=…, --weight COLUMN)", lambda study: study.sampling_weight is not None, "study"
+    "sampling weights (sampling_weight=…, --sampling-weight COLUMN)",
+    lambda study: study.sampling_weight is not None,
+    "study",
 )
 RELEASED = Needs(
     "a release in which rows are looked for (released=…, --released FILE)",
@@ -92,3 +94,10 @@ def split_settings(
         raise JobError(f"An assessment takes no argument {strangers[0]!r}. {near_miss(strangers[0], known)}")
     found = settings or RiskSettings()
     return replace(found, **own) if own else found, rest
+
+
+IN_VAIN = {
+    "hierarchies": RELEASED,
+    "k": Needs("a job that makes a release; a risk that rows may have is a threshold", lambda study: False, "study"),
+}
+"""Arguments of `Job` that an assessment has no use for, or not always."""

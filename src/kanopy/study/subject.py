@@ -9,9 +9,9 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 from kanopy._errors import DataError, JobError, near_miss, some
-from kanopy._job.given import as_job
+from kanopy._job.coercion import as_job
 from kanopy._job.job import Job
-from kanopy._job.reading import ReadingRules, read_records
+from kanopy._job.reading_rules import ReadingRules, read_records
 from kanopy._job.usage import PLACES, STUDIED
 from kanopy._parameters import parameters_of
 from kanopy._table.formats.layout import Layout
@@ -21,7 +21,7 @@ from kanopy.engine.opening import PATH, place_of
 if TYPE_CHECKING:
     import polars as pl
 
-    from kanopy._job.given import JobSource
+    from kanopy._job.coercion import JobSource
     from kanopy.hierarchy.hierarchy import Hierarchy
     from kanopy.privacy.models import Model
 
@@ -224,6 +224,6 @@ def refuse_elsewhere(data: Any, engine: str, **given: Any) -> None:
 
 def column_names(given: Any) -> tuple[str, ...] | None:
     """Names of columns, as text or list; `None` where none were given."""
-    from kanopy._kinds import Names, taken
+    from kanopy._parameter_types import Names, taken
 
     return None if given is None else tuple(taken(Names(), given, "columns"))

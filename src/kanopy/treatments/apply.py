@@ -23,8 +23,8 @@ def treat_frame(
                 "have. "
                 f"{near_miss(name, rows.columns)}"
             )
-    measures = treatment.measures(column)
     facts = dict(given.pop("facts", {}))
+    measures = {name: each for name, each in treatment.measures(column).items() if name not in facts}
     if measures:
         facts |= rows.lazy().select(**measures).collect().row(0, named=True)
     return treatment.treat(column, Table(rows, secrets or Secrets(), facts, **given))

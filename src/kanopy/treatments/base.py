@@ -14,6 +14,7 @@ import polars as pl
 from kanopy._arrays import Floats, Longs, Mask
 from kanopy._errors import JobError, some
 from kanopy._parameters import Declared, parameters_of, plain
+from kanopy.hierarchy.column import canonical_label
 from kanopy.treatments.random_numbers import derived, fingerprint, fresh_seed
 
 NO_SECRET, SEED, KEY = "none", "seed", "key"
@@ -51,14 +52,13 @@ class Secrets:
 class Table:
     """What a treatment is given: rows, what is known of the whole table, and secrets.
 
-    `rows` are all rows of the table, or a piece of it that begins at row `first`. `facts` are what the treatment's
+    `rows` are all rows of the table, or a piece of it. `facts` are what the treatment's
     `measures` gave on the whole table. `units` say whose row each is, where the job has a unit.
     """
 
     rows: pl.DataFrame
     secrets: Secrets
     facts: Mapping[str, Any] = field(default_factory=dict)
-    first: int = 0
     units: Longs | None = None
     say: Callable[[str], None] = lambda note: None
 
@@ -235,6 +235,17 @@ def members_of(stratum: Longs, order: Longs) -> list[Longs]:
     sorted_rows = order[np.argsort(stratum[order], kind="stable")]
     counts = np.bincount(stratum)
     return np.split(sorted_rows, np.cumsum(counts)[:-1]) if len(counts) else []
+
+
+def labels_of(distinct: pl.Series) -> list[str]:
+    """Values as they are called, whatever type the column has: the same in every table.
+
+    >>> labels_of(pl.Series([7, 8])) == labels_of(pl.Series(["7", "8"]))
+    True
+    """
+    if distinct.dtype == pl.String or distinct.dtype.is_integer():
+        return distinct.cast(pl.String).to_list()
+    return [canonical_label(value) for value in distinct.to_list()]
 
 
 def missing(column: pl.Series) -> Mask:

@@ -11,8 +11,8 @@ import polars as pl
 
 from kanopy._arrays import Floats, Longs, Mask
 from kanopy._errors import JobError
-from kanopy._kinds import Maybe, Number, OneOf, Share, Whole
-from kanopy.treatments.base import NUMBERS, Table, Treatment, numbers_of, published_numbers, settled, whole_numbers
+from kanopy._parameter_types import Maybe, Number, OneOf, Share, Whole
+from kanopy.treatments.base import NUMBERS, Table, Treatment, numbers_of, published_numbers, settled
 
 USUAL_SIZE = 3
 PUBLISHED = ("threshold", "mean", "median")
@@ -70,7 +70,7 @@ class TopCode(Treatment):
         """The limits, and how many values and which mean and median each tail has."""
         values = pl.col(column).cast(pl.Float64, strict=False)
         values = pl.when(values.is_finite()).then(values).drop_nulls()
-        found = {"known": values.len()}
+        found = {"whole": ((values == values.floor()) & (values.abs() < 2.0**53)).all() & (values.len() > 0)}
         for side, limit, share in (("top", self.top, self.top_share), ("bottom", self.bottom, self.bottom_share)):
             if limit is None and share is None:
                 continue
@@ -89,7 +89,7 @@ class TopCode(Treatment):
         series = table.rows[column]
         values = numbers_of(series, self.name)
         coded, least = values.copy(), self.size or USUAL_SIZE
-        whole = whole_numbers(values)
+        whole = bool(table.facts["whole"])
         for side in ("top", "bottom"):
             at = table.facts.get(f"{side}_at")
             if at is None:
@@ -102,7 +102,7 @@ class TopCode(Treatment):
                 )
                 continue
             people = rows if table.units is None else len(np.unique(table.units[inside]))
-            if people < least:
+            if people < least and not table.facts.get("pieces"):  # those of a piece are counted in the whole table
                 raise JobError(_too_few(column, side, at, people, least, values, table.units))
             value = at if self.publish == "threshold" else settled(table.facts[f"{side}_{self.publish}"])
             coded[inside] = value

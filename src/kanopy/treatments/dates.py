@@ -13,9 +13,9 @@ import polars as pl
 
 from kanopy._arrays import Longs
 from kanopy._errors import JobError, some
-from kanopy._kinds import Flag, Maybe, Name, Names, OneOf, Text, Whole
+from kanopy._parameter_types import Flag, Maybe, Name, Names, OneOf, Text, Whole
 from kanopy.hierarchy.column import canonical_label
-from kanopy.treatments.base import DATES, KEY, Table, Treatment, missing
+from kanopy.treatments.base import DATES, KEY, Table, Treatment, labels_of, missing
 
 FINEST = {"year": "1y", "quarter": "1q", "month": "1mo", "week": "1w", "day": "1d", "hour": "1h", "minute": "1m"}
 DAY = 86_400_000_000
@@ -27,18 +27,26 @@ def offset(unit: str, key: bytes, days: int, weeks: bool = False) -> int:
     >>> offset("17", b"a key of sixteen bytes", 182) == offset("17", b"a key of sixteen bytes", 182)
     True
     """
+    return int(_offsets([unit], key, days, weeks)[0])
+
+
+def _offsets(labels: list[str], key: bytes, days: int, weeks: bool) -> Longs:
     steps = days // 7 if weeks else days
-    drawn = int.from_bytes(hmac.digest(key, unit.encode("utf-8"), "sha256")[:16], "big") % (2 * steps)
-    step = drawn - steps if drawn < steps else drawn - steps + 1
-    return step * (7 if weeks else 1)
+    digest, choices = hmac.digest, np.uint64(2 * steps)
+    drawn = b"".join([digest(key, label.encode("utf-8"), "sha256")[:16] for label in labels])
+    high, low = np.frombuffer(drawn, ">u8").astype(np.uint64).reshape(-1, 2).T
+    # 128 random bits modulo the number of choices, which are few: no choice is noticeably likelier.
+    place = ((high % choices) * np.uint64(2**64 % int(choices)) + low % choices) % choices
+    step = place.astype(np.int64) - steps
+    return np.asarray((step + (step >= 0)) * (7 if weeks else 1), np.int64)
 
 
 def offsets(units: pl.Series, key: bytes, days: int, weeks: bool = False) -> Longs:
     """The offset of each row, by the label of its unit; 0 where there is no unit."""
     distinct = units.drop_nulls().unique()
-    found = [offset(canonical_label(value), key, days, weeks) for value in distinct.to_list()]
-    shifted = units.replace_strict(distinct, pl.Series(found, dtype=pl.Int64), default=0, return_dtype=pl.Int64)
-    return shifted.to_numpy().astype(np.int64)
+    found = pl.DataFrame({"unit": distinct, "days": _offsets(labels_of(distinct), key, days, weeks)})
+    rows = pl.DataFrame({"unit": units}).join(found, on="unit", how="left", maintain_order="left")
+    return np.asarray(rows["days"].fill_null(0).to_numpy(), np.int64)
 
 
 def dates_of(column: pl.Series, method: str, layout: str | None = None) -> tuple[pl.Series, str | None]:

@@ -9,7 +9,7 @@ from typing import Annotated, ClassVar
 import polars as pl
 
 from kanopy._errors import JobError, some
-from kanopy._kinds import Name
+from kanopy._parameter_types import Name
 from kanopy.treatments.base import Table, Treatment
 
 JOINED = " | "

@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from kanopy._errors import JobError
-from kanopy._kinds import Flag, Names, Number, OneOf
+from kanopy._parameter_types import Flag, Names, Number, OneOf
 from kanopy.treatments.base import NUMBERS, SEED, Table, Treatment, numbers_of, published_numbers, settled
 from kanopy.treatments.random_numbers import normals, uniforms
 
@@ -78,11 +78,11 @@ class Noise(Treatment):
                     f"{column!r} is constant: noise by a share of its spread has no effect. Leave it out, or "
                     "suppress the column."
                 )
-            drawn = normals(seed, table.first, len(values)) * (self.share * settled(spread))
+            drawn = normals(seed, 0, len(values)) * (self.share * settled(spread))
             noisy = values + self._by_row(drawn, table)
         else:
-            drawn = uniforms(seed, table.first, len(values))
-            side = np.where(uniforms(seed, table.first, len(values), 1) < 0.5, -1.0, 1.0)
+            drawn = uniforms(seed, 0, len(values))
+            side = np.where(uniforms(seed, 0, len(values), 1) < 0.5, -1.0, 1.0)
             noisy = values * self._by_row(1.0 + side * self.share * (0.5 + drawn), table)
         return {column: published_numbers(noisy, series, whole=self.whole)}
 
@@ -90,8 +90,6 @@ class Noise(Treatment):
         self, drawn: np.ndarray[tuple[int], np.dtype[np.float64]], table: Table
     ) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
         """Numbers drawn for the canonical order of a whole table, row by row."""
-        if table.facts.get("pieces"):
-            return drawn
         placed = np.empty_like(drawn)
         placed[table.order] = drawn
         return placed

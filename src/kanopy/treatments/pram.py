@@ -11,7 +11,7 @@ import polars as pl
 
 from kanopy._arrays import Floats, Longs
 from kanopy._errors import JobError, some
-from kanopy._kinds import Flag, MapOf, Names, Number, Share
+from kanopy._parameter_types import Flag, MapOf, Names, Number, Share
 from kanopy.hierarchy.column import canonical_label
 from kanopy.treatments.base import SEED, Table, Treatment, members_of, missing, strata_of
 from kanopy.treatments.random_numbers import uniforms

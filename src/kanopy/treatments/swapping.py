@@ -10,7 +10,7 @@ import polars as pl
 
 from kanopy._arrays import Longs
 from kanopy._errors import JobError, some
-from kanopy._kinds import Names, Number, Whole
+from kanopy._parameter_types import Names, Number, Whole
 from kanopy.treatments.base import (
     NUMBERS,
     SEED,

@@ -29,6 +29,8 @@ class TreatedColumns:
     published: pl.DataFrame
     unit: tuple[str, ...] = ()
     leaders: pl.DataFrame | None = None
+    whole: pl.DataFrame | None = None
+    """Where these rows are a piece of a table: the values of the whole column `before` and `after`, looked at first."""
 
     @property
     def names(self) -> list[str]:
@@ -140,7 +142,8 @@ def _groups(seen: TreatedColumns) -> str:
             )
             if (total["gap"] > total["rows"] * slack).any():
                 raise _failed(name, "its sums are not those of the original")
-    return f"at least {size} rows share each published combination{' of a stratum' if within else ''}"
+    who = "people" if seen.unit else "rows"
+    return f"at least {size} {who} share each published combination{' of a stratum' if within else ''}"
 
 
 def _texts(column: pl.Series) -> list[str]:
@@ -156,6 +159,8 @@ def _people(seen: TreatedColumns, value: float) -> int:
 def _tails(seen: TreatedColumns) -> str:
     """Top coding: nothing beyond the limits, one value per tail that enough share, all else as it was."""
     _nothing_new_missing(seen)
+    if seen.whole is not None:
+        return _as_in_the_whole(seen, seen.whole)
     pair = seen.pair(seen.column).drop_nulls()
     size = int(seen.job.get("size") or 3)
     changed = pair.filter(pl.col("before") != pl.col("after"))
@@ -190,6 +195,15 @@ def _tails(seen: TreatedColumns) -> str:
         if other == (None, None) and ((untouched["before"] - untouched["after"]).abs() > slack).any():
             raise _failed(seen.column, "values within the limit were changed")
     return f"the coded values stand for at least {size} people each"
+
+
+def _as_in_the_whole(seen: TreatedColumns, whole: pl.DataFrame) -> str:
+    """A piece: each value became what it became in the whole column, of which all else was found to hold."""
+    pairs = seen.pair(seen.column).unique()
+    known = pl.DataFrame({name: _number(whole[name]) for name in ("before", "after")})
+    if pairs.join(known, on=["before", "after"], how="anti", nulls_equal=True).height:
+        raise _failed(seen.column, "a value was not coded as in the whole table")
+    return "every value was coded as in the whole table"
 
 
 def _rounded(seen: TreatedColumns) -> str:
@@ -234,7 +248,9 @@ def _noisy(seen: TreatedColumns) -> str:
             if ((gap > 1.5 * share * size + slack) | (gap < 0.5 * share * size - slack)).any():
                 raise _failed(name, "a factor is not within the limits of the noise")
             continue
-        spread = float(pair["before"].std() or 0.0)  # type: ignore[arg-type]
+        # Of a piece of a table, the spread and the number of rows are those of the whole.
+        known = pair["before"] if seen.whole is None else _number(seen.whole["before"]).drop_nulls()
+        spread = max(float(known.std() or 0.0), float(pair["before"].std() or 0.0))  # type: ignore[arg-type]
         most = share * spread * (4.0 + math.sqrt(2.0 * math.log(max(pair.height, 2))))
         shrunk = (
             (1 - 1 / math.sqrt(1 + share**2)) * (pair["before"] - pair["before"].mean()).abs()

@@ -239,7 +239,7 @@ def dependences(published: Mapping[str, Coded], generalized: Mapping[str, Coded]
     >>> [(each.column, each.how) for each in dependences(shown, {"age": coded(ages)})]
     [('born', 'determines'), ('adult', 'is a coarser form of')]
     """
-    from kanopy._table.guessing.relations import relations
+    from kanopy._table.guessing.arithmetic_relations import relations
 
     found: dict[tuple[str, str], Dependence] = {}
     hidden = {name: (Neighbours(column), Spread(column)) for name, column in generalized.items()}

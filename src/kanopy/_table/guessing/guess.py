@@ -20,7 +20,7 @@ from kanopy._table.guessing.evidence.value_facts import meaning_of_values
 from kanopy._table.guessing.evidence.views import ColumnView, TableView
 from kanopy._table.guessing.lexicon import RECORD_NUMBER
 from kanopy._table.guessing.structure import hangs_on
-from kanopy._table.guessing.values import Values
+from kanopy._table.guessing.value_kinds import Values
 from kanopy._table.roles import HOUSEHOLD_WORDS, Role
 
 SURE, LIKELY, UNSURE = "sure", "likely", "unsure"

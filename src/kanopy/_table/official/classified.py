@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from kanopy._table.guessing.guess import Guess
-    from kanopy._table.guessing.values import Values
+    from kanopy._table.guessing.value_kinds import Values
     from kanopy.classifications.recognition import Recognition
 
 MOST_DIFFERENT = 100_000
@@ -33,7 +33,7 @@ def proposed(guess: Guess, seen: Values) -> Proposed | None:
 
     >>> import polars as pl
     >>> from kanopy._table.guessing.guess import guess_roles
-    >>> from kanopy._table.guessing.values import Values
+    >>> from kanopy._table.guessing.value_kinds import Values
     >>> frame = pl.DataFrame({"country": ["DEU", "FRA", "ITA", "POL", "DEU"]})
     >>> found = proposed(guess_roles(frame)[0], Values(frame["country"]))
     >>> found.hierarchy

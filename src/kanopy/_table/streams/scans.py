@@ -162,9 +162,14 @@ def scan(source: str | os.PathLike[str], *, layout: Layout | None = None) -> Sca
             lazy = pl.scan_ipc(path)
             return Scan(str(path), lazy, lazy.collect_schema(), kind, files=(path,))
         hive = path.is_dir() and any("=" in part for file in files for part in file.relative_to(path).parts[:-1])
-        require_same_columns(files, [pl.read_parquet_schema(file) for file in files])
+        require_same_columns(files, [_parquet_schema(file) for file in files])
         lazy = pl.scan_parquet(files, hive_partitioning=hive, glob=False)
         return Scan(str(path), lazy, lazy.collect_schema(), kind, files=tuple(files))
+
+
+def _parquet_schema(file: Path) -> Mapping[str, object]:
+    with _Told(str(file)):  # of many files, the one that is damaged
+        return pl.read_parquet_schema(file)
 
 
 def _files_of(folder: Path) -> tuple[str, list[Path]]:

@@ -1,1 +1,1 @@
-"""The small parts that places are made of."""
+"""The elements that pages are made of."""

@@ -27,7 +27,7 @@ def publish_with_ledger(
     show: Callable[..., None],
 ) -> None:
     """Make a release that is safe together with all releases of a ledger, and record it there."""
-    from kanopy._kinds import as_share
+    from kanopy._parameter_types import as_share
     from kanopy._table.pseudonyms import read_key
     from kanopy.linked.over_time import publish_over_time
     from kanopy.release.writing import Files

@@ -36,9 +36,14 @@ def anonymize_linked(job: Path, output: str, given: dict[str, Any]) -> None:
     """Publish all tables of a job into a folder or a database, or none."""
     from kanopy._table.pseudonyms import read_key
     from kanopy.linked.job import LinkedJob, read_plain
-    from kanopy.linked.result import check_folder, check_report_name
+    from kanopy.linked.linked_result import check_folder, check_report_name
     from kanopy.linked.run import anonymize_tables
 
+    if "ledger" in o.on_command_line():
+        raise JobError(
+            "A ledger records one table per release. Publish several tables without --ledger; releases of them that "
+            "others can join are not protected against each other."
+        )
     if strange := [name for name in o.on_command_line() if name not in USED]:
         raise JobError(
             f"{some(['--' + name.replace('_', '-') for name in strange])} has no effect on a job of several "

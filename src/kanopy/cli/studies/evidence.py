@@ -107,7 +107,7 @@ def _name(address: str) -> str:
 def _show(out: Any, found: Any, report: Path | None) -> None:
     from rich.text import Text
 
-    from kanopy.report.words import percent
+    from kanopy.report.text import percent
 
     for line in found.notes:
         note(line)

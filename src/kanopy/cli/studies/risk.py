@@ -55,14 +55,14 @@ def risk(
     """
     from kanopy._progress import Clock, Step
     from kanopy._table.sinks import staged
-    from kanopy.study.risk import assess_risk
     from kanopy.study.risk_settings import RiskSettings
+    from kanopy.study.risk_study import assess_risk
 
     clock = Clock(())
     population, report, every = given["population"], given["report"], given.pop("every")
     wanted = o.job_of(given, settled=False)
     if row_risks is not None and wanted.sampling_weight is None and not suda and every is None:
-        raise JobError("There is no risk to write by row: ask for it (--weight, --suda or --every).")
+        raise JobError("There is no risk to write by row: ask for it (--sampling-weight, --suda or --every).")
     if combinations is not None and every is None:
         raise JobError("Say which combinations should be shared by how many rows (--every 2:10,3:3).")
     inputs = inputs_of(data, given["job"], wanted.population, released, *(beside or ()))
@@ -103,6 +103,18 @@ def risk(
                 release.bytes(report, page_or_numbers(found, report, data))
             show_all = worked_out({**found.to_dict(), "seconds": clock.total()}, lambda out: _show(out, found, report))
     show_all()
+
+
+def show_numbers(out: Any, studies: Any) -> None:
+    """Risk and utility of treated numbers, a line each."""
+    for each in studies:
+        risk, utility = each.risk, each.utility
+        if risk is not None and risk.linked is not None and utility.il1s_per_value is not None:
+            out.print(
+                f"Treated numbers {each.column}: {risk.linked:.1%} of the rows linked, {risk.interval_deviation:.1%} "
+                f"within 5 % of a standard deviation; IL1s {utility.il1s_per_value:.3f} per value.",
+                markup=False,
+            )
 
 
 def page_or_numbers(found: Any, path: Path, source: str) -> bytes:
@@ -207,7 +219,7 @@ def _show(out: Any, found: Any, report: Path | None) -> None:
         f"{found.suppressed_rows:,} {'' if found.units is None else 'rows '}suppressed."
     )
     if found.units is not None:
-        from kanopy.report.pages.risk import known_rows
+        from kanopy.report.pages.risk_page import known_rows
 
         out.print(known_rows(found.to_dict())[0])
     if found.journalist.k_map is not None:
@@ -229,6 +241,7 @@ def _show(out: Any, found: Any, report: Path | None) -> None:
             out.print(
                 Text(f"  {' + '.join(each.columns)}: {each.unique_share:.1%} unique, separation {each.separation:.2%}")
             )
+    show_numbers(out, found.treated)
     for each in found.attacks:
         out.print(
             f"{each.kind} attack: {each.found:,.1f} of {each.attempts:,} people found ({each.share:.2%}), "

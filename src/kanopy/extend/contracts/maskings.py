@@ -8,7 +8,7 @@ from typing import Any
 import polars as pl
 
 import kanopy
-from kanopy.masking.result import Masking
+from kanopy.masking.masking_result import Masking
 
 WORDS = ("swimming", "diving", "walking", "hiking", "reading", "cooking", "football", "tennis")
 

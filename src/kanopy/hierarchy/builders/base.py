@@ -11,7 +11,7 @@ import numpy as np
 
 from kanopy._arrays import SUPPRESSED_LABEL, Ints, Longs
 from kanopy._errors import HierarchyError, InputError, short
-from kanopy._kinds import Text
+from kanopy._parameter_types import Text
 from kanopy._parameters import Declared
 from kanopy.hierarchy.column import Column, column_of
 from kanopy.hierarchy.hierarchy import Bounds, Hierarchy

@@ -11,7 +11,7 @@ import numpy as np
 
 from kanopy._arrays import Longs
 from kanopy._errors import HierarchyError
-from kanopy._kinds import Either, Flag, ListOf, Maybe, Number, Whole
+from kanopy._parameter_types import Either, Flag, ListOf, Maybe, Number, Whole
 from kanopy.hierarchy.builders.base import NumericBuilder, bottom_up, label_format, span_tree
 from kanopy.hierarchy.builders.grid import (
     Edges,

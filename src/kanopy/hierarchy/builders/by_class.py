@@ -11,7 +11,7 @@ import numpy as np
 
 from kanopy._arrays import Floats, Longs
 from kanopy._errors import HierarchyError, some
-from kanopy._kinds import MapOf, Maybe, Name, Whole
+from kanopy._parameter_types import MapOf, Maybe, Name, Whole
 from kanopy.hierarchy.builders.base import NumericBuilder, bottom_up, span_tree
 from kanopy.hierarchy.column import Column
 from kanopy.hierarchy.hierarchy import Hierarchy

@@ -9,7 +9,7 @@ import numpy as np
 
 from kanopy._arrays import Longs
 from kanopy._errors import HierarchyError
-from kanopy._kinds import Flag, Maybe, Number, Whole
+from kanopy._parameter_types import Flag, Maybe, Number, Whole
 from kanopy.hierarchy.builders.base import NumericBuilder, span_tree
 from kanopy.hierarchy.builders.grid import Edges, GridBuilder, RangeEnd, covering, whole_width
 from kanopy.hierarchy.column import Column

@@ -11,7 +11,7 @@ from typing import Annotated, ClassVar
 import numpy as np
 
 from kanopy._errors import HierarchyError
-from kanopy._kinds import Flag, Maybe, Number
+from kanopy._parameter_types import Flag, Maybe, Number
 from kanopy.hierarchy.builders.grid import Edges, GridBuilder, RangeEnd, RangeStart, as_edges, covering, whole_width
 from kanopy.hierarchy.column import Column
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from kanopy._arrays import Ints, Longs
 from kanopy._errors import HierarchyError
-from kanopy._kinds import Maybe, Number
+from kanopy._parameter_types import Maybe, Number
 from kanopy.hierarchy.builders.base import HALF_OPEN, INTERVAL, NumericBuilder, label_format
 from kanopy.hierarchy.column import Column, column_of, on_decimal_grid
 from kanopy.hierarchy.construct import parents_of_table

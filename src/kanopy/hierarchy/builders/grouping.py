@@ -10,13 +10,13 @@ import numpy as np
 
 from kanopy._arrays import SUPPRESSED_LABEL
 from kanopy._errors import HierarchyError, some
-from kanopy._kinds import Anything, Either, ListOf, MapOf, Maybe, Names, Text, Whole
-from kanopy.hierarchy.bands import union_of
+from kanopy._parameter_types import Anything, Either, ListOf, MapOf, Maybe, Names, Text, Whole
 from kanopy.hierarchy.builders.base import Builder, constant, label_format, span_tree
 from kanopy.hierarchy.builders.masking import ANY
 from kanopy.hierarchy.column import Column, canonical_label
 from kanopy.hierarchy.hierarchy import Hierarchy
-from kanopy.hierarchy.scales import in_known_order
+from kanopy.hierarchy.ordinal import in_known_order
+from kanopy.hierarchy.ranges import union_of
 
 FINEST_SHARE = 64
 """A value that fewer than one in so many rows have is rare."""

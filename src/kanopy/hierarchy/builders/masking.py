@@ -9,7 +9,7 @@ from typing import Annotated, ClassVar, Literal
 
 from kanopy._arrays import SUPPRESSED_LABEL
 from kanopy._errors import HierarchyError, short
-from kanopy._kinds import Flag, ListOf, Maybe, OneOf, Text, Whole
+from kanopy._parameter_types import Flag, ListOf, Maybe, OneOf, Text, Whole
 from kanopy.hierarchy.builders.base import Builder
 from kanopy.hierarchy.column import Column
 from kanopy.hierarchy.hierarchy import Hierarchy

@@ -12,7 +12,7 @@ import numpy as np
 
 from kanopy._arrays import Ints, Longs
 from kanopy._errors import HierarchyError
-from kanopy._kinds import OneOf, Whole
+from kanopy._parameter_types import OneOf, Whole
 from kanopy.hierarchy.builders.base import NumericBuilder, span_tree
 from kanopy.hierarchy.column import Column
 from kanopy.hierarchy.derive import from_table_of

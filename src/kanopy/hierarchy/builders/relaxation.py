@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
-from kanopy._kinds import Whole
+from kanopy._parameter_types import Whole
 from kanopy.hierarchy.builders.base import NumericBuilder, bottom_up, span_tree
 from kanopy.hierarchy.column import Column
 from kanopy.hierarchy.hierarchy import Hierarchy

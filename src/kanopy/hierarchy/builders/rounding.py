@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kanopy._arrays import SUPPRESSED_LABEL, Floats, Longs
-from kanopy._kinds import Flag, Maybe, Text, Whole
+from kanopy._parameter_types import Flag, Maybe, Text, Whole
 from kanopy.hierarchy.builders.base import HALF_OPEN, NumericBuilder, label_format
 from kanopy.hierarchy.column import Column
 from kanopy.hierarchy.construct import bounds_array, parents_of_table

@@ -10,12 +10,12 @@ import numpy as np
 
 from kanopy._arrays import Longs
 from kanopy._errors import JobError, short
-from kanopy._kinds import OneOf, Text
+from kanopy._parameter_types import OneOf, Text
 from kanopy._progress import Progress
 from kanopy.masking.algorithms.fusion_kernel import FUSIONS, LEFT, SCANS, FusionRules, begin_fusion, fuse
 from kanopy.masking.algorithms.refinement import refine
 from kanopy.masking.algorithms.size_guides import fuse_at_random, fuse_smallest, replace_records_at_random
-from kanopy.masking.result import Masked, Masking, Seed
+from kanopy.masking.masking_result import Masked, Masking, Seed
 from kanopy.masking.table import MaskingTable
 
 SIZE_GUIDES = ("discernibility", "random", "random-record")

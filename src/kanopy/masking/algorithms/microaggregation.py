@@ -15,7 +15,7 @@ import numpy as np
 from kanopy._arrays import Ints, Longs
 from kanopy._progress import Progress
 from kanopy.masking.likeness_kernel import TICKS, Likeness, plain_row
-from kanopy.masking.result import Masked, Masking, Seed
+from kanopy.masking.masking_result import Masked, Masking, Seed
 from kanopy.masking.table import Attribute, MaskingTable
 
 

@@ -13,7 +13,7 @@ from kanopy._errors import JobError, some
 from kanopy._progress import Progress
 from kanopy.masking.algorithms.fusion import Fusion
 from kanopy.masking.likeness_kernel import plain_row
-from kanopy.masking.result import Masked, Masking, Seed
+from kanopy.masking.masking_result import Masked, Masking, Seed
 from kanopy.masking.table import MaskingTable
 
 

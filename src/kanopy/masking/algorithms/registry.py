@@ -8,7 +8,7 @@ from kanopy._parameters import faults_of_class, make
 from kanopy._registry import Named
 
 if TYPE_CHECKING:
-    from kanopy.masking.result import Masking
+    from kanopy.masking.masking_result import Masking
 
 MASKINGS: Named[type[Masking]] = Named(
     {
@@ -19,7 +19,7 @@ MASKINGS: Named[type[Masking]] = Named(
     },
     "masking algorithm",
     group="kanopy.maskings",
-    faults=faults_of_class("kanopy.masking.result:Masking"),
+    faults=faults_of_class("kanopy.masking.masking_result:Masking"),
 )
 """Loaded one by one: whoever only asks whether an algorithm masks (`name in MASKINGS`) loads no kernels."""
 

@@ -21,7 +21,7 @@ import numpy.typing as npt
 
 from kanopy._arrays import Longs
 from kanopy._errors import JobError
-from kanopy._shown import Plain
+from kanopy._mixins import Plain
 
 THRESHOLDS = (0.5, 1 / 3, 0.2, 0.1, 0.05)
 """Risks above which rows are counted: classes smaller than 2, 3, 5, 10 and 20."""

@@ -15,7 +15,7 @@ from kanopy._arrays import Longs, Mask
 from kanopy._core.numbering import SMALL_ALONE, number_rows
 from kanopy._core.units import Units
 from kanopy._errors import JobError
-from kanopy._shown import Plain, Short
+from kanopy._mixins import Plain, Short
 
 MOST_SETS = 100_000
 

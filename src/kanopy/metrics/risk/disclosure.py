@@ -15,8 +15,8 @@ import numpy.typing as npt
 from kanopy._arrays import Ints, Longs
 from kanopy._core.units import Units
 from kanopy._errors import JobError
-from kanopy._shown import Plain
-from kanopy.metrics.utility.columns import entropy
+from kanopy._mixins import Plain
+from kanopy.metrics.utility.column_utility import entropy
 
 MOST_SHOWN = 10
 

@@ -19,7 +19,7 @@ from kanopy._arrays import Longs
 from kanopy._core.numbering import number_keys, number_rows
 from kanopy._core.units import Units
 from kanopy._errors import JobError
-from kanopy._shown import Plain
+from kanopy._mixins import Plain
 
 MOST_SUBSETS = 1500
 FEWEST_SUBSETS, MOST_CELLS = 60, 200_000_000

@@ -22,7 +22,7 @@ import numpy.typing as npt
 from kanopy._arrays import Floats, Ints, Longs, Mask
 from kanopy._core.numbering import distinct_tuples, number_keys
 from kanopy._core.units import Units
-from kanopy._shown import Plain
+from kanopy._mixins import Plain
 from kanopy.metrics.risk.nearest_kernel import EXPECTED, OUTSIDE, TABLE, Distances, Tree, nearest
 from kanopy.metrics.utility.published_values import Covers
 

@@ -21,7 +21,7 @@ import numpy.typing as npt
 
 from kanopy._arrays import Floats, Longs
 from kanopy._errors import JobError
-from kanopy._shown import Plain
+from kanopy._mixins import Plain
 from kanopy.metrics.risk.class_sizes import class_sizes
 
 SMALL_SAMPLE = 0.1

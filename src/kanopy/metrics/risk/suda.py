@@ -13,7 +13,7 @@ import numpy.typing as npt
 from kanopy._arrays import Floats, Ints, Longs
 from kanopy._core.numbering import SMALL_ALONE, number_rows
 from kanopy._errors import JobError
-from kanopy._shown import Plain, Short
+from kanopy._mixins import Plain, Short
 
 MOST_COLUMNS, LARGEST_SCORE = 60, 1 << 40
 FEW = 2_000

@@ -19,7 +19,7 @@ import numpy.typing as npt
 from kanopy._arrays import Floats, Longs
 from kanopy._core.numbering import SMALL_ALONE, number_rows
 from kanopy._errors import JobError
-from kanopy._shown import Plain
+from kanopy._mixins import Plain
 from kanopy.metrics.risk.population import expected_inverse_sizes
 
 Codes = npt.NDArray[np.integer[Any]]
@@ -28,7 +28,7 @@ EDGES = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
 """Where the bins of the risk of rows end."""
 HOUSEHOLD_ALONE = (
     "The household {!r:.60} was named, but no sampling weights. The risk of a household follows from the risks of its "
-    "members: name the column with their weights (sampling_weight=…, --weight)."
+    "members: name the column with their weights (sampling_weight=…, --sampling-weight)."
 )
 ANY, VALUE = "any", "value"
 """What a missing value means: it may stand for every value, or it is a value of its own."""

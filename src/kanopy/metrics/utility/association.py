@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from kanopy._arrays import Floats, Ints, correlation
-from kanopy._shown import Plain
-from kanopy.metrics.utility.columns import bins_of, nearest_value, total_variation
+from kanopy._mixins import Plain
+from kanopy.metrics.utility.column_utility import bins_of, nearest_value, total_variation
 from kanopy.metrics.utility.published_values import Covers
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from kanopy._arrays import Floats, Ints
-from kanopy._shown import Plain
+from kanopy._mixins import Plain
 from kanopy.metrics.utility.published_values import Covers
 
 STATISTICS = ("mean", "lower quartile", "median", "upper quartile")

@@ -15,9 +15,9 @@ import numpy as np
 
 from kanopy._arrays import Floats, Ints, Longs
 from kanopy._errors import DataError, MissingDependency
-from kanopy._shown import Plain
+from kanopy._mixins import Plain
 from kanopy.metrics.utility.association import middles, spread
-from kanopy.metrics.utility.columns import bins_of
+from kanopy.metrics.utility.column_utility import bins_of
 from kanopy.metrics.utility.published_values import Covers
 
 LEARNERS = ("logistic regression", "decision tree", "random forest", "naive Bayes")

@@ -16,8 +16,8 @@ import numpy as np
 from kanopy._arrays import Floats, Ints, Longs
 from kanopy._core.numbering import distinct_tuples
 from kanopy._errors import JobError
-from kanopy._shown import Plain
-from kanopy.metrics.utility.columns import nearest_value
+from kanopy._mixins import Plain
+from kanopy.metrics.utility.column_utility import nearest_value
 from kanopy.metrics.utility.published_values import Covers
 
 SANITY = 0.001

@@ -93,13 +93,16 @@ def same_stem(taxonomy: Taxonomy, text: str) -> tuple[str, ...]:
     folded = fold(text)
     if len(folded) < SHORTEST_STEMMED or not any(map(str.isalpha, folded)):
         return ()
-    # A stem without its last letter begins every word it stands for (the rules only rewrite what follows), so only a
-    # short stretch of the sorted vocabulary has to be stemmed.
-    prefix = wanted.split(" ")[0][:-1] or wanted[:1]
+    # A stem without its last letter begins every word it stands for (the rules only rewrite what follows), so only
+    # those words of a short stretch of the sorted vocabulary have to be stemmed that begin so, word by word.
+    begins = [part[:-1] or part for part in wanted.split(" ")]
     found = [
         word
-        for word in words_with_prefix(taxonomy, prefix)
-        if word != folded and word.count(" ") + word.count("-") == wanted.count(" ") and stem(word) == wanted
+        for word in words_with_prefix(taxonomy, begins[0])
+        if word != folded
+        and word.count(" ") + word.count("-") == len(begins) - 1
+        and all(map(str.startswith, word.replace("-", " ").split(" "), begins))
+        and stem(word) == wanted
     ]
     return tuple(sorted(found, key=lambda word: (_unlike(word, folded), word)))
 

@@ -13,9 +13,9 @@ from functools import cache
 from typing import Any
 
 from kanopy._errors import OntologyError, some
-from kanopy._shown import Short, brief
+from kanopy._mixins import Short, brief
+from kanopy.ontology.senses.joint_senses import choose_together
 from kanopy.ontology.senses.labels import APPROXIMATE, HOW, Match, find_label, named_concepts, sense_name
-from kanopy.ontology.senses.together import choose_together
 from kanopy.ontology.taxonomy import Taxonomy, fold
 
 ADJECTIVES = 3

@@ -11,8 +11,8 @@ import numpy as np
 
 from kanopy._arrays import Floats
 from kanopy._errors import OntologyError
+from kanopy._mixins import Short
 from kanopy._registry import Named
-from kanopy._shown import Short
 from kanopy.ontology.similarity import formulas as similarity
 from kanopy.ontology.similarity.information_content import information_content
 from kanopy.ontology.similarity.subsumers import Concepts, deepest_common_subsumer

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
 from typing import TYPE_CHECKING, Any
 
 from kanopy._errors import JobError, near_miss
 
 if TYPE_CHECKING:
-    from kanopy._job.given import JobSource
+    from kanopy._job.coercion import JobSource
     from kanopy._progress import Callback
     from kanopy.attacks.attack import AttackReport
 
@@ -46,7 +47,7 @@ def attack(
     (210, 90, 0.4)
     """
     from kanopy._job.usage import ATTACKED
-    from kanopy._kinds import Share, taken
+    from kanopy._parameter_types import Share, taken
     from kanopy.attacks.attack import attack_release
 
     settings = {
@@ -91,10 +92,10 @@ def _held_out(
     """Hold people out, make the release from the others, and attack it."""
     import numpy as np
 
-    from kanopy._job.given import as_job
+    from kanopy._job.coercion import as_job
     from kanopy._job.job import Job
-    from kanopy._job.reading import read_records
-    from kanopy._kinds import Names, taken
+    from kanopy._job.reading_rules import read_records
+    from kanopy._parameter_types import Names, taken
     from kanopy._progress import Step
     from kanopy._table.frames import to_polars
     from kanopy.attacks.attack import attack_tables
@@ -113,7 +114,8 @@ def _held_out(
     if progress is not None:
         progress(Step("making the release", None, f"{kept.height:,} rows"))
     # The records are read already: rows to skip and missing tokens do not apply again.
-    result = anonymize(kept, wanted.replaced(skip_rows=0))
+    secret = hashlib.sha256(f"attack {settings['seed']}".encode()).digest() if wanted.margin else None
+    result = anonymize(kept, wanted.replaced(skip_rows=0), key=secret)  # the same figures for the same seed
     released = to_polars(result.data)[0]
     return attack_tables(
         kept, released, apart, quasi=wanted.quasi, sensitive=_sensitive(wanted), unit=wanted.unit,

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from kanopy.masking.job import MaskJob
-    from kanopy.masking.result import Masked
+    from kanopy.masking.masking_result import Masked
     from kanopy.release.prepare import Prepared
     from kanopy.release.verification import Applied, Verified
     from kanopy.search.solution import Solution
@@ -39,7 +39,7 @@ def untied(
     """What is about to leave, without the values that tie suppressed rows of one person together, where all rows may
     be known: how many rows a suppressed person has would tell who it is."""
     from kanopy._table.column import emptied
-    from kanopy.masking.result import Masked
+    from kanopy.masking.masking_result import Masked
 
     units = prepared.units
     if link is None or units is None or units.known != ALL or isinstance(found, Masked):
@@ -55,7 +55,7 @@ def with_traces(verified: Verified, applied: Applied) -> tuple[Verified, tuple[s
     and what to say of it. Suppressed rows show nothing and are left out."""
     import polars as pl
 
-    from kanopy.masking.result import Masked
+    from kanopy.masking.masking_result import Masked
     from kanopy.release.verification import unit_columns
     from kanopy.verify.people import rare_traces
 

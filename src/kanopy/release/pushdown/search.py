@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from kanopy._table.encode import EncodedColumn
     from kanopy.engine.pushdown import DistinctTable
     from kanopy.hierarchy.hierarchy import Hierarchy
-    from kanopy.search.clustering.measure import Measure
+    from kanopy.search.clustering.costs import Measure
     from kanopy.search.judge import LevelJudgement
     from kanopy.search.problem import Problem
 
@@ -161,7 +161,7 @@ def cut_until_parts_fit(table: DistinctTable, measure: Measure, problem: Problem
 def _safe_cuts(table: DistinctTable, problem: Problem, part: int, axis: int, places: Ints) -> Mask:
     """Behind which places of a column a part can be cut so that the models hold for both sides, each as one class."""
     from kanopy._core.histograms import histogram
-    from kanopy.search.evidence import LARGEST_HISTOGRAM
+    from kanopy.search.class_statistics import LARGEST_HISTOGRAM
 
     safe = np.ones(len(places) - 1, np.bool_)
     for number, column in enumerate(problem.evidence.sensitive):

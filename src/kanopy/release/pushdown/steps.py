@@ -19,10 +19,10 @@ from kanopy._job.inputs import MOST_LEVELS, ROWS_TO_JUDGE, resolve_hierarchy
 from kanopy._job.job import Job
 from kanopy._progress import Clock, Progress
 from kanopy._table.roles import AT_HOME
-from kanopy.engine.distinct import RowsElsewhere
+from kanopy.engine.distinct_rows import RowsElsewhere
 from kanopy.release.out_of_core import EngineSteps
 from kanopy.release.prepare import Generalizable, Prepared, make_problem, roles_of
-from kanopy.release.pushdown.result import PushdownResult, PushdownSolution
+from kanopy.release.pushdown.pushdown_result import PushdownResult, PushdownSolution
 from kanopy.release.pushdown.search import SolvePart, best_levels, cut_until_parts_fit, known_columns
 from kanopy.release.pushdown.verification import differs, models_hold, true_labels, verified
 from kanopy.release.run import require_rows
@@ -136,7 +136,7 @@ class PushdownSteps(EngineSteps):
         return best
 
     def _search_parts(self, problem: Problem) -> int:
-        from kanopy.search.clustering.measure import make_measure
+        from kanopy.search.clustering.costs import make_measure
 
         measure = make_measure(problem.domain, (), problem.weights, multiplier=2 * problem.domain.rows + problem.k)
         encoded, places = [column for column, _ in self.columns], []

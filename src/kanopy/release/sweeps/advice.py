@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any
 
 from kanopy._errors import KanopyError
 from kanopy._job.job import Job
+from kanopy._mixins import Plain
 from kanopy._progress import SILENT
-from kanopy._shown import Plain
 from kanopy.release.prepare import Prepared, generalizable, make_problem
-from kanopy.report.words import MOST_LOST
+from kanopy.report.text import MOST_LOST
 
 if TYPE_CHECKING:
     from kanopy.release.result import Result
@@ -176,7 +176,7 @@ def _again(prepared: Prepared, job: Job, change: str, option: str, settings: dic
 
 def _loss_of(problem: Problem, job: Job, change: str, option: str, settings: dict[str, Any]) -> Advice:
     """A change with what the release would then lose; raises what the search raises."""
-    from kanopy.metrics.release import release_losses
+    from kanopy.metrics.release_losses import release_losses
     from kanopy.search.algorithms import make_algorithm, takes_budget
 
     parameters = dict(job.parameters)

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kanopy._errors import JobError
+from kanopy._mixins import Short
 from kanopy._progress import SILENT, Progress
-from kanopy._shown import Short
 from kanopy.release.prepare import Prepared, make_problem
 
 if TYPE_CHECKING:

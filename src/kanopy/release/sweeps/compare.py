@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kanopy._errors import Cancelled, JobError, KanopyError
-from kanopy._job.given import generalizing_job
+from kanopy._job.coercion import generalizing_job
 from kanopy._job.job import Job
-from kanopy._job.kinds import known_algorithm, masks, recoding_of
+from kanopy._job.parameter_types import known_algorithm, masks, recoding_of
 from kanopy._job.usage import require_used
-from kanopy._kinds import as_seconds
+from kanopy._mixins import Short
+from kanopy._parameter_types import as_seconds
 from kanopy._progress import SILENT, Callback, Progress
-from kanopy._shown import Short
 from kanopy.masking.algorithms.registry import MASKINGS
 from kanopy.release.catalogue import parameters_for
 from kanopy.release.prepare import Prepared, make_problem, prepare
@@ -27,7 +27,7 @@ from kanopy.search.algorithms import ALGORITHMS, algorithm_class, make_algorithm
 
 if TYPE_CHECKING:
     from kanopy._core.classes import Domain
-    from kanopy._job.given import JobSource
+    from kanopy._job.coercion import JobSource
     from kanopy.masking.job import MaskJob
 
 WARM_ROWS = 120

@@ -18,21 +18,21 @@ import numpy as np
 
 from kanopy._errors import DataError, JobError, KanopyError, NoSolution
 from kanopy._files import write_whole
-from kanopy._job.given import generalizing_job
+from kanopy._job.coercion import generalizing_job
 from kanopy._job.inputs import chosen_automatically
 from kanopy._job.job import Job
-from kanopy._job.kinds import masks
-from kanopy._job.reading import read_records
+from kanopy._job.parameter_types import masks
+from kanopy._job.reading_rules import read_records
 from kanopy._job.usage import require_used
-from kanopy._kinds import as_share
+from kanopy._mixins import Short
+from kanopy._parameter_types import as_share
 from kanopy._progress import Callback, Progress
-from kanopy._shown import Short
 from kanopy.release.prepare import Prepared, make_problem, prepare
 from kanopy.release.run import run
 
 if TYPE_CHECKING:
     from kanopy._core.classes import Domain
-    from kanopy._job.given import JobSource
+    from kanopy._job.coercion import JobSource
     from kanopy.privacy.models import Model, ModelSource
     from kanopy.release.result import Result
     from kanopy.search.problem import Problem

@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from kanopy._mixins import Short
 from kanopy._progress import SILENT, Progress
-from kanopy._shown import Short
 from kanopy.metrics.full_domain import Loss
-from kanopy.metrics.release import column_losses
+from kanopy.metrics.release_losses import column_losses
 from kanopy.metrics.risk.class_sizes import SizeBin, size_histogram
 from kanopy.release.prepare import Prepared, make_problem, prepare
 from kanopy.search.algorithms import algorithm_class, make_algorithm

@@ -30,7 +30,7 @@ def undoing_columns(
     >>> undoing_columns(rows, ["again"], Job(insensitive="again", protect={"pay": "noise"}))[0]
     ['again']
     """
-    from kanopy._table.guessing.narrowing import find_dependences
+    from kanopy._table.guessing.inference import find_dependences
     from kanopy.treatments.study import as_numbers
 
     changed = changed_columns(job)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from kanopy._core.classes import Domain
     from kanopy.release.prepare import Prepared
     from kanopy.search.solution import Solution
-    from kanopy.treatments.base import Secrets, Treatment
+    from kanopy.treatments.base import Treatment
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,8 +32,23 @@ class Treated:
     """The secret tables of tokens by where they are written: whoever has one turns pseudonyms back."""
     checks: tuple[str, ...] = ()
     """What the independent check found to hold, per treatment."""
+    withheld: Mapping[str, pl.Series] = field(default_factory=dict)
+    """Per treated column the rows whose values were withheld after it was treated."""
     pieces: bool = False
     """Whether rows were treated and verified while they passed by: none of them is here."""
+
+    def withheld_since(self, before: pl.DataFrame, after: pl.DataFrame) -> Treated:
+        """The same after values of suppressed rows were withheld: what is not published was not treated."""
+        gone = {
+            name: after[name].is_null() & before[name].is_not_null()
+            for column, each in self.protect.items() for name in each.writes(column)
+        }  # fmt: skip
+        return replace(self, withheld={name: own for name, own in gone.items() if own.any()})
+
+    def before(self, column: str) -> pl.DataFrame:
+        """The rows before a treatment, without what was withheld of its columns."""
+        own = [name for name in self.protect[column].writes(column) if name in self.withheld]
+        return self.original.with_columns(self.original[name].set(self.withheld[name], None) for name in own)
 
     def to_dict(self) -> list[dict[str, Any]]:
         """Per treatment what it does, promises and does not; no key, no seed, no value."""
@@ -118,9 +133,9 @@ def verify_treated(treated: Treated | None, job: Any, published: pl.DataFrame) -
     found = []
     for column, treatment in treated.protect.items():
         unit = tuple(job.unit) if getattr(job, "unit", ()) else ()
-        seen = TreatedColumns(column, treatment.to_dict(), treated.original, published, unit, published)
+        seen = TreatedColumns(column, treatment.to_dict(), treated.before(column), published, unit, published)
         found.append(verify_treatment(seen))
-        wrong = treatment.check(treated.original, published)
+        wrong = treatment.check(treated.before(column), published)
         if wrong is not None:
             raise VerificationFailed(f"The treated column {column!r} is not what {treatment.name!r} allows: {wrong}.")
     return tuple(found)
@@ -149,80 +164,6 @@ def require_columns(protect: Mapping[str, Treatment], columns: list[str]) -> Non
                     "not have. "
                     f"{near_miss(name, columns)}"
                 )
-
-
-def works_in_pieces(treatment: Treatment) -> bool:
-    """Whether a treatment gives each row its values from the row and a key alone, so that pieces of a table are treated
-    as the whole is. What needs a count of the whole table or random numbers per row is done in memory."""
-    return treatment.piecewise and not treatment.random and not treatment.measures("x")
-
-
-def require_piecewise(job: Any, engine: str) -> None:
-    """Refuse treatments that an engine cannot run because it never has all rows at once."""
-    protect = getattr(job, "protect", None) or {}
-    whole = [column for column, each in protect.items() if not works_in_pieces(each)]
-    if whole:
-        methods = dict.fromkeys(protect[column].name for column in whole)
-        raise JobError(
-            f"The engine {engine!r} treats rows piece by piece, and {some(methods)} of {some(whole)} looks at all "
-            "rows at "
-            "once or draws random numbers. Use the engine 'memory', or a treatment that works piece by piece (`kanopy "
-            "treatments`)."
-        )
-    if protect and not job.quasi:
-        raise JobError(
-            f"A job of treatments only runs in memory, not on the engine {engine!r}. Use the engine 'memory'."
-        )
-
-
-def require_in_memory(job: Any, engine: str) -> None:
-    """Refuse treatments on an engine whose rows do not pass by."""
-    if getattr(job, "protect", None):
-        raise JobError(
-            f"The engine {engine!r} does not treat columns ({some(job.protect)}): its rows stay where they are. Use "
-            "the engine "
-            "'memory', or 'stream' for files."
-        )
-
-
-def columns_alongside(job: Any) -> list[str]:
-    """The columns that treatments look at."""
-    return [name for column, each in job.protect.items() for name in each.reads(column)]
-
-
-def treat_piece(records: pl.DataFrame, job: Any, secrets: Secrets) -> pl.DataFrame:
-    """A piece of a table with its treated columns, each verified on the piece by independent code.
-
-    A treated column whose treatment misses a column that it looks at becomes missing: nothing untreated passes.
-    """
-    import polars as pl
-
-    from kanopy.treatments.apply import treat_frame
-    from kanopy.verify.treatments import TreatedColumns, verify_treatment
-
-    made: dict[str, pl.Series] = {}
-    for column, treatment in job.protect.items():
-        if column not in records.columns:
-            continue
-        if not set(treatment.reads(column)) <= set(records.columns):
-            made[column] = pl.Series(column, [None] * records.height, records[column].dtype)
-            continue
-        own = treat_frame(records, column, treatment, secrets, facts={"pieces": True})
-        unit = tuple(name for name in job.unit if name in records.columns)
-        verify_treatment(TreatedColumns(column, treatment.to_dict(), records, records.with_columns(own.values()), unit))
-        made |= own
-    return records.with_columns(made.values())
-
-
-def treated_in_pieces(job: Any) -> Treated | None:
-    """What is said of a release whose rows were treated while they passed by."""
-    import polars as pl
-
-    protect = getattr(job, "protect", None)
-    if not protect:
-        return None
-    checks = tuple(f"{column}: every piece of the table was checked while it was written" for column in protect)
-    return Treated(pl.DataFrame(), protect, checks=checks, pieces=True)
 
 
 def check_key_first(job: Any, key: bytes | None) -> None:

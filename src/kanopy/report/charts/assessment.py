@@ -18,7 +18,7 @@ from kanopy.report.charts.marks import (
     share_axis,
     spec,
 )
-from kanopy.report.words import percent
+from kanopy.report.text import percent
 
 
 def bars(values: Sequence[tuple[str, float]], title: str, *, top: float | None = 1.0) -> Chart:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from kanopy.report.charts.marks import INK, WIDTH, Chart, framed, named_bars, quantity, spec
-from kanopy.report.words import figure, seconds
+from kanopy.report.text import figure, seconds
 
 KINDS = {
     "full-domain": ("#0072B2", "square"),

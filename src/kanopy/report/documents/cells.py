@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from kanopy.report.documents.document import Document, Section, Table
-from kanopy.report.words import plural, whole
+from kanopy.report.text import plural, whole
 
 MOST_ROWS = 60
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from kanopy.report.documents.document import Notes, Part, Section, Table
-from kanopy.report.words import percent, whole
+from kanopy.report.text import figure, percent, whole
 
 WORDS = (
     "An attacker who knows that no finer release satisfies the job excludes what would have allowed one. The "
@@ -15,7 +15,12 @@ WORDS = (
 )
 HELP = (
     "What helps: levels that were fixed before the data were seen (min-level and max-level), applying an earlier "
-    "solution to new rows (kanopy apply), and a larger k."
+    "solution to new rows (kanopy apply), a larger k, and a release that a secret draws within a margin of the least "
+    "loss (margin)."
+)
+MARGIN = (
+    "The job has a margin of {}: a secret chose among several releases. The figures are those of an attacker who takes "
+    "the release for minimal all the same. Of the people or rows under 'not minimal' he would exclude the truth."
 )
 
 
@@ -54,4 +59,5 @@ def minimal_section(found: Mapping[str, Any]) -> Section:
         parts.append(
             Notes(("Every column has one level: classes are not cut one by one, and downcoding excludes nothing.",))
         )
-    return Section("Minimality", (WORDS, HELP), tuple(parts))
+    words = (WORDS, MARGIN.format(figure(found["margin"]))) if found.get("margin") else (WORDS,)
+    return Section("Minimality", (*words, HELP), tuple(parts))

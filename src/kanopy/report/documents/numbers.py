@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from kanopy.report.documents.document import Document, Notes, Part, Section, Table
-from kanopy.report.words import figure, percent
+from kanopy.report.text import figure, percent
 
 MOST_ROWS = 100
 MOST_HEADS = 8

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from kanopy.report.documents.document import TO_JUDGE, Document, Notes, Part, Requirement, Table, numbered
 from kanopy.report.shell import bullets, drawing, explained, section, shell, table
-from kanopy.report.words import Markup, esc
+from kanopy.report.text import Markup, esc
 
 
 def document_page(document: Document) -> str:

@@ -14,7 +14,7 @@ from kanopy import __version__
 from kanopy._errors import DataError, MissingDependency
 from kanopy._files import stamp
 from kanopy.report.documents.document import Document, Figure, Notes, Part, Table, numbered, pictures
-from kanopy.report.words import printable
+from kanopy.report.text import printable
 
 FONTS = ("Libertinus Serif",)
 """Fonts that come with the typesetter; others are asked for only where a text needs them."""

@@ -6,14 +6,14 @@ from typing import Any
 
 from kanopy.report.documents.document import Document
 from kanopy.report.documents.numbers import numbers_document
-from kanopy.report.documents.release import release_document
-from kanopy.report.words import percent, whole
+from kanopy.report.documents.release_document import release_document
+from kanopy.report.text import percent, whole
 
 
 def document_of(found: Any, source: str = "", *, checksum: str = "") -> Document:
     """The document of a report or a study; those that have one of their own say so.
 
-    >>> from kanopy.study.risk import assess_risk
+    >>> from kanopy.study.risk_study import assess_risk
     >>> document_of(assess_risk({"zip": list("1111122")}, quasi="zip"), "people.csv").verdict
     '2 of 7 rows are above the accepted risk of 20%'
     """

@@ -10,7 +10,7 @@ from kanopy import __version__
 from kanopy._errors import MissingDependency
 from kanopy._files import stamp
 from kanopy.report.documents.document import TO_JUDGE, Document, Figure, Notes, Part, Table, numbered, pictures
-from kanopy.report.words import printable
+from kanopy.report.text import printable
 
 SHADES = {True: "E3F1EA", False: "FBE7E0", None: "EEF1F3"}
 

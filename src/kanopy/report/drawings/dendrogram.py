@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from kanopy.metrics.partitions import Dendrogram
-from kanopy.report.words import esc
+from kanopy.metrics.partition_distance import Dendrogram
+from kanopy.report.text import esc
 
 WIDTH, HEIGHT = 520, 240
 # Okabe and Ito's colours, repeated for more clusters: neighbours differ.
@@ -16,7 +16,7 @@ COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#D55E00", "#56B4E9", "#7
 def leaf_order(tree: Dendrogram) -> npt.NDArray[np.int64]:
     """The leaves from left to right, so that no lines cross.
 
-    >>> from kanopy.metrics.partitions import ward
+    >>> from kanopy.metrics.partition_distance import ward
     >>> leaf_order(ward(np.array([[0.0, 9, 1], [9, 0, 9], [1, 9, 0.0]]), [1, 1, 1])).tolist()
     [1, 0, 2]
     """

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from kanopy._arrays import Longs
 from kanopy.hierarchy.hierarchy import Hierarchy
-from kanopy.report.words import esc, plural
+from kanopy.report.text import esc, plural
 
 WIDTH, BAND, LEFT, RIGHT = 980.0, 30.0, 74.0, 118.0
 NARROWEST = 1.6

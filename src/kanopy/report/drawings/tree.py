@@ -11,7 +11,7 @@ from kanopy._usage import Needs, refuse_in_vain
 from kanopy.hierarchy.hierarchy import Hierarchy
 from kanopy.report.charts.marks import short
 from kanopy.report.shell import section, shell, snippet
-from kanopy.report.words import Markup, esc, plural
+from kanopy.report.text import Markup, esc, plural
 
 LINES = 60
 CHILDREN_SHOWN = 8

@@ -8,7 +8,7 @@ from typing import Any
 from kanopy.report.charts.compare import loss_and_time, loss_bars
 from kanopy.report.pages.explore import about_people
 from kanopy.report.shell import bullets, drawing, part, records, section, shell, table
-from kanopy.report.words import Markup, counting, esc, figure, listed, seconds, sentence, told, worded
+from kanopy.report.text import Markup, counting, esc, figure, listed, seconds, sentence, told, worded
 
 
 def compare_page(

@@ -7,7 +7,7 @@ from typing import Any
 
 from kanopy.report.charts.risk_map import risk_map, series_name
 from kanopy.report.shell import drawing, part, section, shell, table
-from kanopy.report.words import counting, figure, plural, sentence, told, whole
+from kanopy.report.text import counting, figure, plural, sentence, told, whole
 
 
 def explore_page(found: Mapping[str, Any], source: str = "a table") -> str:

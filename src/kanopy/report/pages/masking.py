@@ -15,7 +15,7 @@ from kanopy.masking.evaluation import CLUSTERS
 from kanopy.report.charts.marks import WIDTH, Chart, framed, quantity, short, spec
 from kanopy.report.drawings.dendrogram import dendrogram_svg
 from kanopy.report.shell import Tile, bar, bullets, drawing, explained, fold, framed_picture, pair, part, shell, table
-from kanopy.report.words import Markup, esc, figure, lines, plural, sentence, told, whole, worded
+from kanopy.report.text import Markup, esc, figure, lines, plural, sentence, told, whole, worded
 
 MOST_SUBSTITUTIONS = 300
 MOST_GROUPS = 100

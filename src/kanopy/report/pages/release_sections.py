@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kanopy.metrics.risk.class_sizes import size_histogram
-from kanopy.report.charts import release as charts
+from kanopy.report.charts import release_charts as charts
 from kanopy.report.charts.assessment import columns_chart
 from kanopy.report.charts.places import place_map
 from kanopy.report.drawings import icicle
 from kanopy.report.pages import utility_sections
 from kanopy.report.shell import bar, bullets, drawing, explained, fold, pair, part, records, table
-from kanopy.report.words import Markup, esc, figure, lines, listed, percent, plural, seconds, sentence, told, whole
+from kanopy.report.text import Markup, esc, figure, lines, listed, percent, plural, seconds, sentence, told, whole
 
 if TYPE_CHECKING:
     from kanopy.report.report import ColumnReport, Report

@@ -11,9 +11,9 @@ from typing import Any
 
 from kanopy.metrics.risk.class_sizes import SizeBin
 from kanopy.report.charts import assessment as charts
-from kanopy.report.charts.release import class_sizes, rows_at_risk
+from kanopy.report.charts.release_charts import class_sizes, rows_at_risk
 from kanopy.report.shell import LEGEND, drawing, explained, fold, pair, part, records, table
-from kanopy.report.words import listed, of_counted, percent, sentence, told, whole, worded
+from kanopy.report.text import listed, of_counted, percent, sentence, told, whole, worded
 
 Found = Mapping[str, Any]
 

@@ -11,7 +11,7 @@ from kanopy.hierarchy.quality.semantic_quality import SemanticQuality, rank_hier
 from kanopy.report.charts.semantic import level_curve, stacked
 from kanopy.report.drawings.tree import folding_tree, tree_script
 from kanopy.report.shell import bullets, drawing, pair, records, section, shell, table
-from kanopy.report.words import Markup, plural, sentence
+from kanopy.report.text import Markup, plural, sentence
 
 
 def edge_losses(h: Hierarchy, quality: SemanticQuality) -> dict[int, float]:

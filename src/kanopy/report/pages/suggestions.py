@@ -9,7 +9,7 @@ from kanopy.hierarchy.suggest import Suggestion
 from kanopy.report.drawings.icicle import can_draw, icicle_svg
 from kanopy.report.drawings.tree import folding_tree, tree_script
 from kanopy.report.shell import bullets, framed_picture, section, shell, table
-from kanopy.report.words import plural
+from kanopy.report.text import plural
 
 MOST_DRAWN = 6
 

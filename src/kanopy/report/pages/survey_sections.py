@@ -11,7 +11,7 @@ from typing import Any
 
 from kanopy.report.charts import assessment as charts
 from kanopy.report.shell import drawing, fold, pair, part, records, table
-from kanopy.report.words import lines, percent, sentence, told, whole
+from kanopy.report.text import lines, percent, sentence, told, whole
 
 Found = Mapping[str, Any]
 

@@ -9,9 +9,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from kanopy.report.charts import assessment as charts
-from kanopy.report.charts.release import column_losses
+from kanopy.report.charts.release_charts import column_losses
 from kanopy.report.shell import LEGEND, bullets, drawing, pair, part, records, section, table
-from kanopy.report.words import WITHHELD, Markup, esc, lines, listed, percent, plural, sentence, told
+from kanopy.report.text import WITHHELD, Markup, esc, lines, listed, percent, plural, sentence, told
 
 Found = Mapping[str, Any]
 

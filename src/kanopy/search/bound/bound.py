@@ -19,15 +19,15 @@ import numpy as np
 
 from kanopy._arrays import Floats
 from kanopy._errors import Cancelled, JobError
+from kanopy._mixins import Short
 from kanopy._progress import SILENT, Note, Progress
-from kanopy._shown import Short
 from kanopy.metrics.full_domain import Loss
 from kanopy.search.bound.certificate import NO_ALLOWANCES, Allowances, Certificate, certify
-from kanopy.search.bound.ladders import left_out, make_ladders
-from kanopy.search.bound.prices import MOST_COMBINATIONS, Prices
+from kanopy.search.bound.dual_prices import MOST_COMBINATIONS, Prices
+from kanopy.search.bound.level_chains import left_out, make_ladders
+from kanopy.search.budget import Work, usable_threads
+from kanopy.search.partition_solution import check_k
 from kanopy.search.problem import Problem
-from kanopy.search.release import check_k
-from kanopy.search.work import Work, usable_threads
 
 VISITS_PER_SECOND = 3e7
 """About how fast boxes are gone through; decides only how many levels a budget is enough for at first."""

@@ -34,9 +34,9 @@ import numpy as np
 
 from kanopy._arrays import Floats, Longs, Mask
 from kanopy._progress import SILENT, Progress
-from kanopy.search.bound.ladders import Ladder
+from kanopy.search.bound.level_chains import Ladder
+from kanopy.search.budget import in_order
 from kanopy.search.problem import Problem
-from kanopy.search.work import in_order
 
 TOGETHER = 100
 """Choices of rungs that are checked by one thread at a time."""

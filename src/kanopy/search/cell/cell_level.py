@@ -13,8 +13,8 @@ from kanopy._progress import Progress
 from kanopy.search.cell.lifting_kernel import Meetings, meet
 from kanopy.search.judge import ClassJudge
 from kanopy.search.no_solution import no_solution
+from kanopy.search.partition_solution import release_nodes
 from kanopy.search.problem import Problem
-from kanopy.search.release import release_nodes
 from kanopy.search.solution import About, Algorithm, Solution
 from kanopy.search.subtree.forest import Forest, plant_forest
 

@@ -12,8 +12,8 @@ from kanopy._core.classes import Domain
 from kanopy._core.local_recoding import LocalRecoding, recoding_from_ends
 from kanopy._errors import NoSolution
 from kanopy._progress import SILENT, Progress
+from kanopy.search.clustering.costs import Measure
 from kanopy.search.clustering.lines_kernel import pair_costs
-from kanopy.search.clustering.measure import Measure
 from kanopy.search.judge import ClassJudge
 from kanopy.search.problem import Problem
 

@@ -9,8 +9,9 @@ import numpy as np
 
 from kanopy._core.classes import Domain
 from kanopy._errors import JobError
-from kanopy._kinds import Whole
+from kanopy._parameter_types import Whole
 from kanopy._progress import SILENT, Progress
+from kanopy.search.clustering.costs import make_measure
 from kanopy.search.clustering.groups import Groups, merge_until_safe
 from kanopy.search.clustering.kmember_kernel import (
     CLUSTER,
@@ -20,9 +21,8 @@ from kanopy.search.clustering.kmember_kernel import (
     make_boxes,
     make_pool,
 )
-from kanopy.search.clustering.measure import make_measure
-from kanopy.search.clustering.strata import within_level_limits
-from kanopy.search.release import check_k, release
+from kanopy.search.clustering.level_limits import within_level_limits
+from kanopy.search.partition_solution import check_k, release
 from kanopy.search.solution import About, Algorithm, FreeColumns, Solution
 
 if TYPE_CHECKING:

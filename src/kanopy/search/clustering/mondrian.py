@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Annotated
 import numpy as np
 
 from kanopy._core.classes import Domain
-from kanopy._kinds import Flag, OneOf
+from kanopy._parameter_types import Flag, OneOf
 from kanopy._progress import SILENT, Progress
+from kanopy.search.clustering.costs import make_measure
 from kanopy.search.clustering.groups import Groups
 from kanopy.search.clustering.kmember import local_solution
-from kanopy.search.clustering.measure import make_measure
+from kanopy.search.clustering.level_limits import within_level_limits
 from kanopy.search.clustering.mondrian_kernel import CLASSES, PARTS, WRITTEN, Rules, cut_parts, make_work
-from kanopy.search.clustering.strata import within_level_limits
-from kanopy.search.release import check_k
+from kanopy.search.partition_solution import check_k
 from kanopy.search.solution import About, Algorithm, FreeColumns, Solution
 
 if TYPE_CHECKING:

@@ -20,16 +20,16 @@ from kanopy._errors import Cancelled
 from kanopy._progress import Progress
 from kanopy.metrics.full_domain import AttributeMetric
 from kanopy.privacy.models import KAnonymity
+from kanopy.search.budget import Spare, Work, in_order, none_below, so_far
+from kanopy.search.class_tables import Memory, memory_for
 from kanopy.search.full_domain.counting_kernel import Between, list_open
 from kanopy.search.full_domain.level_judge import BranchAndBound, Rows
 from kanopy.search.judge import LevelJudgement, best_of, ceiling_of
 from kanopy.search.lattice import Levels
 from kanopy.search.no_solution import no_solution
+from kanopy.search.partition_solution import release_levels
 from kanopy.search.problem import Problem
-from kanopy.search.release import release_levels
 from kanopy.search.solution import Solution
-from kanopy.search.tables import Memory, memory_for
-from kanopy.search.work import Spare, Work, in_order, none_below, so_far
 
 MOST_OPEN, MOST_UNBOUNDED, MOST_COLUMNS = 3_000, 600, 10
 """Candidates that are looked at together, where levels bound their loss and where they do not; and columns."""

@@ -8,8 +8,8 @@ import numpy as np
 
 from kanopy._progress import Progress
 from kanopy.search.no_solution import no_solution
+from kanopy.search.partition_solution import release_levels
 from kanopy.search.problem import Problem
-from kanopy.search.release import release_levels
 from kanopy.search.solution import About, Algorithm, Solution
 
 

@@ -12,11 +12,11 @@ from kanopy._arrays import Floats, Longs, Mask
 from kanopy._errors import JobError
 from kanopy._progress import Progress
 from kanopy.metrics.full_domain import ClassMetric
+from kanopy.search.budget import Work, so_far
 from kanopy.search.full_domain.sweep_kernel import sweep
 from kanopy.search.judge import LevelJudgement, best_of
 from kanopy.search.lattice import Levels
 from kanopy.search.problem import Problem
-from kanopy.search.work import Work, so_far
 
 MOST_AT_ONCE = 20_000_000
 """Candidates times distinct tuples between two looks at the work that is left."""

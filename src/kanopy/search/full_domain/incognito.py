@@ -14,13 +14,13 @@ from kanopy._core.classes import Domain, Population
 from kanopy._core.histograms import summed
 from kanopy._core.numbering import number_rows
 from kanopy._progress import Progress
+from kanopy.search.budget import OutOfWork, Work, so_far, used_up
 from kanopy.search.judge import LevelJudgement
 from kanopy.search.lattice import Lattice
 from kanopy.search.no_solution import no_solution
+from kanopy.search.partition_solution import release_levels
 from kanopy.search.problem import Problem
-from kanopy.search.release import release_levels
 from kanopy.search.solution import About, Algorithm, EndingBudget, Solution
-from kanopy.search.work import OutOfWork, Work, so_far, used_up
 
 Grid = npt.NDArray[np.bool_]
 PART_SECONDS_PER_CELL = 2e-8

@@ -14,12 +14,12 @@ import numpy as np
 
 from kanopy._arrays import Floats, IntRows, Ints, LongRows, Longs, ShortRows
 from kanopy.metrics.full_domain import ClassMetric
+from kanopy.search.budget import Work
+from kanopy.search.class_tables import WORD_BITS, Memory, memory_for
 from kanopy.search.full_domain.counting_kernel import FAILED, JUDGED, Arena, Branch, judge, next_feasible, pick
 from kanopy.search.judge import LevelJudgement, ceiling_of
 from kanopy.search.lattice import Levels
 from kanopy.search.problem import Problem
-from kanopy.search.tables import WORD_BITS, Memory, memory_for
-from kanopy.search.work import Work
 
 SECONDS_PER_PICK, SECONDS_PER_ROLLED, SECONDS_PER_PENDING = 3e-6, 8e-9, 2e-9
 """What branch and bound takes for a candidate, for a class it is rolled up from, and for each that is open then."""

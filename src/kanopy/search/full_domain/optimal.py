@@ -17,23 +17,23 @@ import numpy as np
 
 from kanopy._arrays import Longs
 from kanopy._errors import NoSolution
-from kanopy._kinds import Maybe, Seconds, Whole
+from kanopy._parameter_types import Maybe, Seconds, Whole
 from kanopy._progress import SILENT, Progress
 from kanopy.metrics.full_domain import ClassMetric
+from kanopy.search.budget import OutOfWork, Work, none_below, so_far, usable_threads, used_up
+from kanopy.search.class_tables import Memory
+from kanopy.search.full_domain.attribute_pairs import least_gone
 from kanopy.search.full_domain.best_effort import best_effort
 from kanopy.search.full_domain.exhaustive import judge_all, only_counts_rows
+from kanopy.search.full_domain.lattice_walk import Walk
 from kanopy.search.full_domain.level_judge import judge_of
-from kanopy.search.full_domain.pairs import least_gone
 from kanopy.search.full_domain.projections import least_suppressed_rows
-from kanopy.search.full_domain.walk import Walk
 from kanopy.search.judge import LevelJudgement, ceiling_of
 from kanopy.search.lattice import Levels
 from kanopy.search.no_solution import no_solution
+from kanopy.search.partition_solution import release_levels
 from kanopy.search.problem import Problem
-from kanopy.search.release import release_levels
 from kanopy.search.solution import About, Algorithm, Solution, Threads
-from kanopy.search.tables import Memory
-from kanopy.search.work import OutOfWork, Work, none_below, so_far, usable_threads, used_up
 
 PART_NOT_MONOTONIC = 0.25
 CANDIDATES_PER_ROW = 8

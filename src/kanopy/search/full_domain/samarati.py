@@ -7,12 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from kanopy._progress import Progress
+from kanopy.search.budget import Work, so_far, used_up
 from kanopy.search.judge import LevelJudgement
 from kanopy.search.no_solution import no_solution
+from kanopy.search.partition_solution import release_levels
 from kanopy.search.problem import Problem
-from kanopy.search.release import release_levels
 from kanopy.search.solution import About, Algorithm, EndingBudget, Solution
-from kanopy.search.work import Work, so_far, used_up
 
 
 @dataclass(frozen=True)

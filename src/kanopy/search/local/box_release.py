@@ -11,11 +11,11 @@ from kanopy._errors import NoSolution
 from kanopy._progress import Progress
 from kanopy.search.local.best.safety import BoxSpace
 from kanopy.search.local.boxes import FORBIDDEN, Layout, box_levels, class_runs, lay_out
+from kanopy.search.merging import unite_unsafe
 from kanopy.search.no_solution import more_suppression
+from kanopy.search.partition_solution import check_k, release
 from kanopy.search.problem import Problem
-from kanopy.search.release import check_k, release
 from kanopy.search.solution import Solution
-from kanopy.search.uniting import unite_unsafe
 
 
 def placeable_layout(problem: Problem, progress: Progress) -> Layout:

@@ -12,12 +12,12 @@ from kanopy._core.histograms import summed
 from kanopy._core.numbering import number_keys
 from kanopy._errors import Cancelled
 from kanopy._progress import Progress
+from kanopy.search.budget import Work, so_far, used_up
 from kanopy.search.judge import ClassJudge
 from kanopy.search.local.box_release import placeable_layout, release_classes
 from kanopy.search.local.boxes import Layout, box_levels, partition_cost, run_starts
 from kanopy.search.local.boxes_kernel import agreements, level_tables
 from kanopy.search.solution import About, Algorithm, EndingBudget, Solution
-from kanopy.search.work import Work, so_far, used_up
 
 if TYPE_CHECKING:
     from kanopy.search.problem import Problem

@@ -6,15 +6,15 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from kanopy._errors import Cancelled
-from kanopy._kinds import Seconds, Share, Whole
+from kanopy._parameter_types import Seconds, Share, Whole
 from kanopy._progress import Progress
+from kanopy.search.budget import Work, used_up
 from kanopy.search.full_domain.optimal import Optimal
 from kanopy.search.local.box_release import made_safe, placeable_layout, release_classes
 from kanopy.search.local.boxes import partition_cost
-from kanopy.search.local.rounds import Rounds
+from kanopy.search.local.iterations import Rounds
 from kanopy.search.problem import Problem
 from kanopy.search.solution import About, Algorithm, EndingBudget, Solution
-from kanopy.search.work import Work, used_up
 
 STOP_SECONDS_PER_CELL = 1e-8
 """Seconds of an ordinary machine for knowing what stopping after a round would lose, per value of the table."""

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kanopy._arrays import Ints, Longs
-from kanopy._kinds import OneOf
+from kanopy._parameter_types import OneOf
 from kanopy._progress import SILENT, Progress
 from kanopy.search.local.box_release import placeable_layout, release_classes
 from kanopy.search.local.boxes import Layout, box_levels, class_runs, run_starts

@@ -11,11 +11,11 @@ from kanopy._arrays import Ints, Longs, Mask
 from kanopy._compiler import for_size
 from kanopy._errors import Cancelled
 from kanopy._progress import Progress
+from kanopy.search.budget import Work, so_far
 from kanopy.search.problem import Problem
 from kanopy.search.sets.value_cuts_kernel import CutWeights, make_weights, merge_codes, weigh_cuts
 from kanopy.search.sets.value_sets import ValueTable, sets_solution, too_many_gone, value_table
 from kanopy.search.solution import About, Algorithm, Budget, Solution, Steps
-from kanopy.search.work import Work, so_far
 
 SMALL = 60
 """Up to this many distinct tuples the bare loops answer before the compiled ones are even loaded."""

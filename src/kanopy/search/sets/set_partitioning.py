@@ -11,6 +11,7 @@ import numpy as np
 from kanopy._errors import Cancelled, JobError, NoSolution
 from kanopy._progress import Progress
 from kanopy.metrics.full_domain import Discernibility, Loss
+from kanopy.search.budget import Work
 from kanopy.search.full_domain.datafly import Datafly
 from kanopy.search.full_domain.optimal import Optimal
 from kanopy.search.problem import Problem
@@ -18,7 +19,6 @@ from kanopy.search.sets.set_schemes import Kind, Scheme, sets_of
 from kanopy.search.sets.set_search import OutOfTime, Proof, Refinement, SetJudge, SetJudgement, Sets
 from kanopy.search.sets.value_sets import ValueTable, sets_solution, too_many_gone, value_table
 from kanopy.search.solution import About, Algorithm, Budget, Seed, Solution, Steps
-from kanopy.search.work import Work
 
 PROVABLE = 10**8
 """Partitions that a proof is tried for; beyond, the time goes into refining."""

@@ -18,13 +18,13 @@ from kanopy._arrays import Floats, Ints, Longs, Mask
 from kanopy._compiler import for_size
 from kanopy._core.histograms import histogram
 from kanopy._progress import Progress
+from kanopy.search.budget import Work, so_far
 from kanopy.search.judge import Judgement
 from kanopy.search.problem import Problem
 from kanopy.search.sets.set_schemes import Scheme, Set
 from kanopy.search.sets.value_cuts_kernel import merge_codes
 from kanopy.search.sets.value_merges_kernel import weigh_joins, weigh_partings
 from kanopy.search.sets.value_sets import ValueTable
-from kanopy.search.work import Work, so_far
 
 Sets = tuple[tuple[Set, ...], ...]
 """Per column its sets, ordered by their first value."""

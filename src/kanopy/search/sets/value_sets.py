@@ -22,10 +22,10 @@ from kanopy._core.numbering import number_rows
 from kanopy._errors import Hint, NoSolution
 from kanopy.hierarchy.hierarchy import Hierarchy
 from kanopy.metrics.utility.published_values import parse_interval, parse_moment, parse_number
-from kanopy.search.clustering.measure import leaf_order
+from kanopy.search.clustering.costs import leaf_order
 from kanopy.search.no_solution import more_suppression
+from kanopy.search.partition_solution import check_k, release
 from kanopy.search.problem import Problem
-from kanopy.search.release import check_k, release
 from kanopy.search.solution import Solution
 
 LARGEST_COUNT = 2**63 - 1

@@ -10,16 +10,16 @@ from typing import Annotated
 import numpy as np
 
 from kanopy._errors import Cancelled
-from kanopy._kinds import Maybe, Whole
+from kanopy._parameter_types import Maybe, Whole
 from kanopy._progress import Progress
+from kanopy.search.budget import Work, so_far
 from kanopy.search.judge import Judgement
 from kanopy.search.no_solution import no_solution
+from kanopy.search.partition_solution import release_nodes
 from kanopy.search.problem import Problem
-from kanopy.search.release import release_nodes
 from kanopy.search.solution import About, Algorithm, Budget, Seed, Solution
 from kanopy.search.subtree.cut_judge import CutJudge, Open
 from kanopy.search.subtree.forest import Forest, plant_forest
-from kanopy.search.work import Work, so_far
 
 ELITE = 2
 TOURNAMENT = 3

@@ -14,12 +14,13 @@ from kanopy._core.classes import Domain, Sensitive
 from kanopy._core.histograms import histogram, summed
 from kanopy._core.numbering import number_keys
 from kanopy._errors import Cancelled, JobError, near_miss
-from kanopy._kinds import Maybe, Name
+from kanopy._parameter_types import Maybe, Name
 from kanopy._progress import Progress
+from kanopy.search.budget import Work, so_far, used_up
 from kanopy.search.judge import ClassJudge
 from kanopy.search.no_solution import no_solution
+from kanopy.search.partition_solution import release_nodes
 from kanopy.search.problem import Problem
-from kanopy.search.release import release_nodes
 from kanopy.search.solution import About, Algorithm, EndingBudget, Solution
 from kanopy.search.subtree.forest import Forest, plant_forest
 from kanopy.search.subtree.specialize_kernel import (
@@ -32,7 +33,6 @@ from kanopy.search.subtree.specialize_kernel import (
     make_outlook,
     split,
 )  # fmt: skip
-from kanopy.search.work import Work, so_far, used_up
 
 SMALL = 300
 """Up to this many records the bare loops are quicker than loading compiled ones."""
@@ -176,7 +176,7 @@ class _Specialization:
 
     @property
     def work_seconds(self) -> float:
-        """What has been done so far, in seconds of an ordinary machine (see `kanopy.search.work`)."""
+        """What has been done so far, in seconds of an ordinary machine (see `kanopy.search.budget`)."""
         return STEP_SECONDS * (self.steps + self.judged) + SECONDS_PER_LOOK * self.looked_at
 
     def standing(self) -> str:

@@ -72,11 +72,14 @@ def mdav_groups(
     return group
 
 
-def improved_groups(x: Floats, size: int, *, seed: int = 1, effort: float = 1.0, progress: Progress = SILENT) -> Ints:
+def improved_groups(
+    x: Floats, size: int, *, seed: int = 1, effort: float = 1.0, of_rows: int = 0, progress: Progress = SILENT
+) -> Ints:
     """Groups of `size` to 2·size - 1 rows whose squared error a local search lowered from MDAV's.
 
     Rows move, are swapped, and groups are dissolved and opened, accepted by simulated annealing (Kirkpatrick, Gelatt,
-    Vecchi 1983). `effort` multiplies the number of changes that are tried.
+    Vecchi 1983). `effort` multiplies the number of changes that are tried; where these are rows of a stratum of a table
+    of `of_rows`, they get their share of what the whole table would.
 
     >>> improved_groups(np.array([[1.0], [9.0], [2.0], [8.0], [2.5]]), 2).tolist()
     [0, 1, 0, 1, 0]
@@ -101,16 +104,18 @@ def improved_groups(x: Floats, size: int, *, seed: int = 1, effort: float = 1.0,
     part = make_grouping(here, near, group, size)
     error = start(part)
     if error > 0:
-        _search(part, size, error, seed, effort, progress)
+        _search(part, size, error, seed, effort, max(of_rows, rows), progress)
     found = np.empty(rows, np.int32)
     found[order] = part.group
     return renumbered(found)
 
 
-def _search(part: Grouping, size: int, error: float, seed: int, effort: float, progress: Progress) -> None:
+def _search(
+    part: Grouping, size: int, error: float, seed: int, effort: float, of_rows: int, progress: Progress
+) -> None:
     """Lower the squared error of a partition; the best one seen at the end of a temperature is kept."""
     rows = len(part.group)
-    steps = int(effort * min(MOST_STEPS_PER_ROW * rows, STEPS + STEPS_PER_ROW * rows))
+    steps = int(effort * min(MOST_STEPS_PER_ROW * rows, (STEPS + STEPS_PER_ROW * of_rows) * rows / of_rows))
     random = np.array([((_SALT ^ (seed * 0x9E3779B97F4A7C15)) & _WORD) or _SALT], np.uint64)
     total, best, best_group = error, error, part.group.copy()
     for turn in range(TEMPERATURES + 1):

@@ -10,8 +10,9 @@ import numpy as np
 import polars as pl
 
 from kanopy._arrays import Floats, Ints, Longs, Mask
+from kanopy._core.neighbours_kernel import nearest_rows
 from kanopy._errors import JobError, some
-from kanopy._kinds import Flag, MapOf, Maybe, Names, Number, OneOf, Whole
+from kanopy._parameter_types import Flag, MapOf, Maybe, Names, Number, OneOf, Whole
 from kanopy._progress import SILENT, Progress
 from kanopy.treatments.base import (
     NUMBERS,
@@ -144,7 +145,7 @@ class Microaggregate(Treatment):
                 )
                 suppressed += len(rows)
                 continue
-            own = self._grouped(x[rows][:, present], nominal[present], progress)
+            own = self._grouped(x[rows][:, present], nominal[present], len(values), progress)
             if table.units is not None:
                 own = _until_enough(x[rows][:, present], own, table.units[rows], self.size)
             group[rows] = own + groups
@@ -163,17 +164,17 @@ class Microaggregate(Treatment):
             )
         return group
 
-    def _grouped(self, x: Floats, nominal: Mask, progress: Progress) -> Ints:
+    def _grouped(self, x: Floats, nominal: Mask, of_rows: int, progress: Progress) -> Ints:
         if self.variant == OPTIMAL or (self.variant is None and x.shape[1] == 1 and not nominal.any()):
             return renumbered(optimal_groups(x[:, 0], self.size))
         if not nominal.any():
             if self.variant == MDAV:
                 return mdav_groups(x, self.size, progress=progress)
-            return improved_groups(x, self.size, effort=self.effort, progress=progress)
+            return improved_groups(x, self.size, effort=self.effort, of_rows=of_rows, progress=progress)
         indicators = None if self.variant == MDAV else _indicators(x, nominal)
         if indicators is None:
             return mdav_groups(x, self.size, nominal, squared=False, progress=progress)
-        return improved_groups(indicators, self.size, effort=self.effort, progress=progress)
+        return improved_groups(indicators, self.size, effort=self.effort, of_rows=of_rows, progress=progress)
 
 
 def _as_numbers(rows: pl.DataFrame, names: tuple[str, ...], method: str) -> tuple[Floats, list[pl.Series | None]]:
@@ -256,15 +257,20 @@ def _most_frequent(ranked: Floats) -> float:
 
 
 def _until_enough(x: Floats, group: Ints, units: Longs, size: int) -> Ints:
-    """Join groups with the nearest one until each holds rows of at least `size` people."""
+    """Join groups with a near one until each holds rows of at least `size` people."""
     while True:
-        pairs = np.unique(np.column_stack([group, units]), axis=0)
-        people = np.bincount(pairs[:, 0], minlength=int(group.max()) + 1)
+        # A pair of group and person is one number: they are counted without looking at rows again.
+        pairs = np.unique(group.astype(np.int64) * (int(units.max()) + 1) + units)
+        people = np.bincount(pairs // (int(units.max()) + 1), minlength=int(group.max()) + 1)
         short = np.flatnonzero(people < size)
         if not len(short) or len(people) == 1:
             return renumbered(group)
         centre = means(x, group)
-        first = short[np.argmin(people[short])]
-        gap = ((centre - centre[first]) ** 2).sum(axis=1)
-        gap[first] = np.inf
-        group = renumbered(np.where(group == first, int(np.argmin(gap)), group))
+        nearest = nearest_rows(centre, 1)[0][:, 0]
+        joined, taken = np.arange(len(people)), np.zeros(len(people), np.bool_)
+        for one in short[np.argsort(people[short], kind="stable")]:
+            other = nearest[one]
+            if not taken[one] and not taken[other]:
+                joined[one] = other
+                taken[one] = taken[other] = True
+        group = renumbered(joined[group])

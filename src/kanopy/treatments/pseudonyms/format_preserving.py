@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
 from kanopy._errors import some
-from kanopy._kinds import OneOf
+from kanopy._parameter_types import OneOf
 from kanopy.treatments.pseudonyms.ff1 import FF1
 from kanopy.treatments.pseudonyms.keyed import Pseudonym, need_cryptography, refuse_value
 from kanopy.treatments.random_numbers import derived

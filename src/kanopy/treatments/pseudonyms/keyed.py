@@ -10,9 +10,8 @@ from typing import Annotated, Any, ClassVar
 import polars as pl
 
 from kanopy._errors import JobError
-from kanopy._kinds import Text, Whole
-from kanopy.hierarchy.column import canonical_label
-from kanopy.treatments.base import KEY, Table, Treatment, missing
+from kanopy._parameter_types import Text, Whole
+from kanopy.treatments.base import KEY, Table, Treatment, labels_of, missing
 
 DIGITS = 32
 
@@ -56,10 +55,7 @@ def replaced(series: pl.Series, pseudonyms: Callable[[list[str]], list[str]]) ->
     plain = series.cast(pl.String) if isinstance(series.dtype, (pl.Categorical, pl.Enum)) else series
     present = plain.filter(~gone)
     distinct = present.unique()
-    texts = distinct.dtype == pl.String or distinct.dtype.is_integer()
-    labels = (distinct.cast(pl.String) if texts else pl.Series([canonical_label(value) for value in distinct.to_list()],
-              dtype=pl.String)).to_list()  # fmt: skip
-    made = pl.Series(pseudonyms(labels), dtype=pl.String)
+    made = pl.Series(pseudonyms(labels_of(distinct)), dtype=pl.String)
     pairs = pl.DataFrame({"value": distinct, "made": made})
     found = pl.DataFrame({"value": plain}).join(pairs, on="value", how="left", maintain_order="left")
     return found["made"].rename(series.name)

@@ -9,7 +9,7 @@ from typing import Annotated, ClassVar
 import polars as pl
 
 from kanopy._errors import some
-from kanopy._kinds import Text, Whole
+from kanopy._parameter_types import Text, Whole
 from kanopy.treatments.base import Table, Treatment
 from kanopy.treatments.pseudonyms.keyed import refuse_value, replaced
 

@@ -12,7 +12,7 @@ from typing import Annotated, ClassVar
 import polars as pl
 
 from kanopy._errors import JobError
-from kanopy._kinds import Text, Whole
+from kanopy._parameter_types import Text, Whole
 from kanopy.treatments.base import NO_SECRET, Table, Treatment
 from kanopy.treatments.pseudonyms.keyed import replaced
 

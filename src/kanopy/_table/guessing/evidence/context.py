@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from kanopy._table.guessing.column_names import words_of
 from kanopy._table.guessing.evidence.value_facts import FEW_VALUES, HALF
 from kanopy._table.guessing.evidence.views import ColumnView, TableView
 from kanopy._table.guessing.lexicon import HEALTH, SURVEY_WEIGHT
-from kanopy._table.guessing.names import words_of
 from kanopy._table.guessing.structure import coarser_form, dummy_groups, exclude, of_another, same_thing, yes_no_runs
 from kanopy._table.roles import Role
 
@@ -28,6 +28,8 @@ FEWEST_MEASURES, SHORTEST_TOPIC = 5, 3
 """So many columns of many numbers whose names begin with the same word of so many letters are marks or measures."""
 FEWEST_OF_HEALTH, SHARE_OF_HEALTH = 4, 0.3
 """So many columns about health, and that share of those whose meaning is known, make a table of measures of health."""
+FEWEST_ALIKE = 5
+"""So many columns of unknown meaning that give the same answers are questions of one battery."""
 FEWEST_REPLICATES = 8
 """So many columns of weights named alike are replicate weights."""
 LINKING = 0.5
@@ -42,7 +44,7 @@ Found = dict[str, tuple[str, str, str]]
 def context(table: TableView, columns: Mapping[str, ColumnView], found: Mapping[str, Guess]) -> Found:
     """Facts of columns that other columns give them, after each was judged alone."""
     alike: Found = {}
-    for finding in (_replicates, _linked, _relatives, _groups, _coarser, _measures):
+    for finding in (_replicates, _linked, _relatives, _groups, _coarser, _measures, _answered_alike):
         for name, fact in finding(table, columns, found):
             alike.setdefault(name, fact)
     return alike
@@ -59,6 +61,12 @@ def _relatives(
     for name, other in same_thing(table.frame, table.values).items():
         certain = found[other].role != Role.IDENTIFIER or found[other].certainty == "sure"
         if _weaker(found[name], found[other]) and certain:
+            yield name, _like(found, other, "contains the same information as")
+    keys = [name for name, guess in found.items() if guess.role == Role.IDENTIFIER]
+    for name, guess in found.items():
+        out = guess.role in (Role.IDENTIFIER, Role.WITHHELD) or table.values[name].distinct <= FEW_VALUES
+        copied = (key for key in keys if not out and table.frame[name].equals(table.frame[key]))
+        if (other := next(copied, "")) and table.values[name].rows:
             yield name, _like(found, other, "contains the same information as")
     for name, other in of_another(table.frame.columns, table.values).items():
         if found[name].open and not found[other].open and found[other].role not in (Role.IDENTIFIER, Role.UNDECIDED):
@@ -96,16 +104,22 @@ def _groups(
     for name in answers:
         if not found[name].open or name in done:
             continue
-        apart = [other for other in told if exclude(frame, name, other, values)]
+        apart = [other for other in told if exclude(name, other, values)]
         pairs = (
             other
             for other in apart
-            if any(each != other and _same_topic(columns, other, each) and exclude(frame, other, each, values)
+            if any(each != other and _same_topic(columns, other, each) and exclude(other, each, values)
                    for each in apart)
         )  # fmt: skip
         if (other := next(pairs, None)) is not None:
             done.add(name)
             yield name, _like(found, other, "excludes")
+    for run in runs:
+        for before, name, after in zip(run, run[1:], run[2:], strict=False):
+            between = {before, after} <= quasi and _same_topic(columns, before, after)
+            if between and found[name].open and name not in done:
+                done.add(name)
+                yield name, _like(found, before, "stands among answers such as")
     for battery in runs:
         known = [name for name in battery if found[name].role == Role.QUASI_IDENTIFIER]
         if len(known) >= max(FEWEST_OF_BATTERY, HALF * len(battery)):
@@ -138,6 +152,21 @@ def _measures(
             yield name, ("context:measured", "stands among measures of health", "")
         elif column.has("degrees") and not far:
             yield name, ("context:measured", "is measured, not counted", "")
+
+
+def _answered_alike(
+    table: TableView, columns: Mapping[str, ColumnView], found: Mapping[str, Guess]
+) -> Iterator[tuple[str, tuple[str, str, str]]]:
+    """Words of unknown meaning that many columns share: the answers to questions of one battery."""
+    answers = {
+        name: frozenset(table.values[name].sample.to_list())
+        for name, guess in found.items()
+        if guess.open and columns[name].has("text") and 2 < table.values[name].distinct <= FEW_VALUES
+    }
+    for name, own in answers.items():
+        alike = sum(own <= other or other <= own for other in answers.values())
+        if alike >= FEWEST_ALIKE:
+            yield name, ("context:measured", f"gives the same answers as {alike - 1} other columns", "")
 
 
 def _replicates(

@@ -5,11 +5,12 @@ from __future__ import annotations
 import itertools
 import re
 
+from kanopy._table.guessing.column_names import ENDINGS_OF_NUMBERS, SHORTEST_STEM, STEM, WORD, words_of
+from kanopy._table.guessing.evidence.sample_design import names_part_of_sample
 from kanopy._table.guessing.evidence.views import ColumnView, FactFunction
 from kanopy._table.guessing.lexicon import RECORD_NUMBER, lexicon
-from kanopy._table.guessing.names import ENDINGS_OF_NUMBERS, SHORTEST_STEM, STEM, WORD, words_of
 from kanopy._table.guessing.structure import hangs_on
-from kanopy._table.guessing.values import MOSTLY
+from kanopy._table.guessing.value_kinds import MOSTLY
 from kanopy._table.roles import HOUSEHOLD_WORDS, Role
 
 FEWEST_OF_PEOPLE, OF_ROWS = 30, 0.02
@@ -84,6 +85,7 @@ FACTS: dict[str, FactFunction] = {
     "household word": lambda column, _: bool(HOUSEHOLD_WORDS & set(column.words)),
     "alone": lambda column, _: column.meaning is not None and len(column.words) == 1
     and column.words[0] in column.meaning.alone,
+    "beside a sample": lambda column, _: any(map(names_part_of_sample, column.table.frame.columns)),
     "hangs": lambda column, _: bool(hangs_on(column.table.frame, column.name, column.table.values)),
     "standard": _standard,
     "mostly": lambda column, argument: column.seen.share(argument) >= MOSTLY,

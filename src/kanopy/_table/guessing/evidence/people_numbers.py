@@ -12,7 +12,7 @@ from functools import cache
 from importlib import import_module
 from typing import Any
 
-from kanopy._table.guessing.values import MOSTLY, TEXTS, Values
+from kanopy._table.guessing.value_kinds import MOSTLY, TEXTS, Values
 
 FORMS: tuple[tuple[str, str], ...] = (
     ("iban", "IBANs"),

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from kanopy._table.guessing.column_names import words_of
 from kanopy._table.guessing.evidence.views import ColumnView, TableView
 from kanopy._table.guessing.lexicon import SURVEY_WEIGHT
 from kanopy._table.roles import HOUSEHOLD_WORDS, Role
@@ -17,6 +18,11 @@ NUMBER_WORDS, HALF = frozenset({"id", "ids", "no", "nr", "num", "number", "key",
 OUT = (Role.IDENTIFIER, Role.WITHHELD, Role.UNDECIDED)
 FEWEST_HOUSEHOLDS, LARGEST_HOUSEHOLD, SMALLEST_MEAN = 10, 60, 1.02
 PERSON_WORDS = frozenset({"person", "pers", "p", "pop", "population", "final", "fin", "sampling", "an", "analysis"})
+DESIGN_WORDS = {
+    "stratum": frozenset({"stratum", "strata", "strat", "estrato", "strate", "schicht", "strato", "strates"}),
+    "cluster": frozenset({"psu", "cluster", "clust", "ssu", "upm", "conglomerado", "grappe", "grappolo", "klumpen"}),
+}
+"""Words for parts of a sample; beside a survey weight they mean that, not a place."""
 PARTIAL_WORDS = frozenset({"household", "hh", "hhold", "design", "base", "employers", "longitudinal", "trim"})
 
 
@@ -29,6 +35,7 @@ def with_design(table: TableView, columns: Mapping[str, ColumnView], found: Mapp
             guesses[name] = replace(guess, kind="other weight")
     if weight is not None:
         guesses[weight] = replace(guesses[weight], kind="weight")
+        guesses |= dict(_parts_of_sample(table, columns, guesses, weight))
     household = _household(table, columns, guesses)
     for name, guess in guesses.items():
         if guess.kind == "household" and name != household:
@@ -38,6 +45,29 @@ def with_design(table: TableView, columns: Mapping[str, ColumnView], found: Mapp
         said = why if guesses[household].role == Role.WITHHELD else f"its values number households; {_shape(why)}"
         guesses[household] = replace(guesses[household], kind="household", role=Role.WITHHELD, reason=said)
     return guesses
+
+
+def _parts_of_sample(
+    table: TableView, columns: Mapping[str, ColumnView], found: Mapping[str, Guess], weight: str
+) -> Iterator[tuple[str, Guess]]:
+    """Strata and clusters that no standard names, where a survey weight stands beside them."""
+    for name, guess in found.items():
+        if guess.role == Role.WITHHELD or guess.kind or columns[name].has("fractions"):
+            continue
+        if kind := names_part_of_sample(name):
+            reason = f"the column name suggests a {kind} of the sample, whose weight is {weight!r}"
+            reason = f"{reason}; {_shape(guess.reason)}"
+            yield name, replace(guess, role=Role.WITHHELD, kind=kind, reason=reason, open=False)
+
+
+def names_part_of_sample(name: str) -> str:
+    """Whether a column is named after strata or clusters, and which of both; empty if not.
+
+    >>> names_part_of_sample("strata_id"), names_part_of_sample("PSU"), names_part_of_sample("region")
+    ('stratum', 'cluster', '')
+    """
+    words = set(words_of(name)) - NUMBER_WORDS
+    return next((kind for kind, said in DESIGN_WORDS.items() if words and words <= said), "")
 
 
 def _shape(reason: str) -> str:

@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+from kanopy._table.guessing.column_names import words_of
 from kanopy._table.guessing.evidence.people_numbers import number_of_people
 from kanopy._table.guessing.evidence.views import ColumnView, FactFunction
 from kanopy._table.guessing.lexicon import Meaning, lexicon
-from kanopy._table.guessing.names import words_of
-from kanopy._table.guessing.personal import first_names
-from kanopy._table.guessing.structure import FALSE, TRUE
-from kanopy._table.guessing.values import BANDS, FEWEST_ROWS_TO_JUDGE, MONEY_SIGNS, MOSTLY, TEXTS, Values
+from kanopy._table.guessing.personal_data import first_names
+from kanopy._table.guessing.value_kinds import (
+    BANDS,
+    FALSE,
+    FEWEST_ROWS_TO_JUDGE,
+    MONEY_SIGNS,
+    MOSTLY,
+    TEXTS,
+    TRUE,
+    Values,
+)
 
 FEW_VALUES, SOME_VALUES = 12, 60
 """Columns of so few different values tell few people apart; of so many, some."""
@@ -153,7 +161,8 @@ def _running(column: ColumnView) -> bool:
     seen = column.seen
     if not whole(seen) or seen.distinct <= 2 or smallest(seen) != 1 or seen.rows < column.table.frame.height:
         return False
-    numbers = column.table.frame[column.name].cast(pl.Float64, strict=False)
+    values = column.table.frame[column.name]
+    numbers = (values if values.dtype.is_numeric() else values.cast(pl.String)).cast(pl.Float64, strict=False)
     steps = (numbers.diff() == 1) | (numbers == 1)
     return bool(steps[1:].all()) and bool((numbers.diff() == 1).any())
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from kanopy._table.guessing.names import Spoken, meanings_of, words_of
-from kanopy._table.guessing.values import Values
+from kanopy._table.guessing.column_names import Spoken, meanings_of, words_of
+from kanopy._table.guessing.value_kinds import Values
 
 if TYPE_CHECKING:
     from kanopy._table.guessing.evidence.standards import Entry

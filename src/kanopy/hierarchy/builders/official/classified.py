@@ -15,8 +15,8 @@ import numpy as np
 
 from kanopy._arrays import Ints
 from kanopy._errors import HierarchyError, some
-from kanopy._kinds import Flag, ListOf, OneOf, Text, Whole
-from kanopy._shown import Drawn
+from kanopy._mixins import Drawn
+from kanopy._parameter_types import Flag, ListOf, OneOf, Text, Whole
 from kanopy.classifications.classification import Classification
 from kanopy.classifications.matching import Matches, four_digits, match_values
 from kanopy.classifications.registry import SOURCES, has_shape, load_classification

@@ -14,8 +14,8 @@ import numpy as np
 
 from kanopy._arrays import SUPPRESSED_LABEL, Floats, Ints, Longs
 from kanopy._errors import MissingDependency
-from kanopy._kinds import ListOf, Number, OneOf, Whole
-from kanopy._shown import Drawn
+from kanopy._mixins import Drawn
+from kanopy._parameter_types import ListOf, Number, OneOf, Whole
 from kanopy.hierarchy.builders.base import Builder
 from kanopy.hierarchy.builders.official.classified import joining
 from kanopy.hierarchy.column import Column

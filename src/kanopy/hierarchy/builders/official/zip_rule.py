@@ -17,7 +17,7 @@ from typing import Annotated, ClassVar
 from kanopy._arrays import SUPPRESSED_LABEL
 from kanopy._errors import HierarchyError, some
 from kanopy._files import read_text, usable
-from kanopy._kinds import Text, Whole
+from kanopy._parameter_types import Text, Whole
 from kanopy.hierarchy.builders.base import Builder
 from kanopy.hierarchy.column import Column
 from kanopy.hierarchy.hierarchy import Hierarchy

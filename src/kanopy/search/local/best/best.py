@@ -12,16 +12,16 @@ from kanopy._compiler import prepare
 from kanopy._core.classes import Classes
 from kanopy._errors import Cancelled, NoSolution
 from kanopy._progress import Progress
-from kanopy.search.local.best.first_classes import bottom_up
+from kanopy.search.budget import Work, stages, usable_threads
 from kanopy.search.local.best.improvement import KERNELS, Improvement
+from kanopy.search.local.best.initial_classes import bottom_up
+from kanopy.search.local.best.initial_solutions import Starts
 from kanopy.search.local.best.safety import suppress_where_it_pays, unsafe_share
-from kanopy.search.local.best.starts import Starts
 from kanopy.search.local.box_release import check_placeable, made_safe, release_classes
 from kanopy.search.local.boxes import Layout, lay_out, partition_cost
+from kanopy.search.partition_solution import never_together, safe_together
 from kanopy.search.problem import Problem
-from kanopy.search.release import never_together, safe_together
 from kanopy.search.solution import About, Algorithm, Budget, Seed, Solution, Steps, Threads
-from kanopy.search.work import Work, stages, usable_threads
 
 ROW_SECONDS = 1e-6
 """Time per row for laying out the table and for writing up the release."""

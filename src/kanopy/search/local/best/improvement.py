@@ -13,6 +13,7 @@ from kanopy._progress import Progress
 from kanopy.search.bound.cut_prices_kernel import improve_prices
 from kanopy.search.bound.limits_kernel import find_limits, grow_crowds, span_boxes, sum_inside
 from kanopy.search.bound.prices_kernel import cap_boxes, cut_again, walk_boxes
+from kanopy.search.budget import Work, so_far
 from kanopy.search.local.best.agglomerate_kernel import agglomerate, make_units
 from kanopy.search.local.best.choice_kernel import choose, lighten
 from kanopy.search.local.best.moves.anneal_kernel import LOGS, anneal
@@ -22,13 +23,12 @@ from kanopy.search.local.best.moves.reopen_kernel import dissolve, make_look, re
 from kanopy.search.local.best.moves.resplit_kernel import resplit
 from kanopy.search.local.best.moves.widen_kernel import make_lattice, widen
 from kanopy.search.local.best.neighbours_kernel import look_around
+from kanopy.search.local.best.parallel_partitions import Parts, parts_of
 from kanopy.search.local.best.partition_kernel import WORK, Partition, fit_all, make_partition
-from kanopy.search.local.best.parts import Parts, parts_of
 from kanopy.search.local.boxes import Layout, class_runs
 from kanopy.search.local.boxes_kernel import LEVELS
 from kanopy.search.local.chunking_kernel import chunk
 from kanopy.search.local.chunks import chunk_records, shuffled_order
-from kanopy.search.work import Work, so_far
 
 NEIGHBOURS = 24
 WINDOW = 12

@@ -11,8 +11,8 @@ from kanopy.search.local.best.improvement import partition_of
 from kanopy.search.local.best.partition_kernel import Partition, learn_all
 from kanopy.search.local.best.unions_kernel import cheapest_unions, rows_for
 from kanopy.search.local.boxes import FORBIDDEN, Layout, class_runs
+from kanopy.search.merging import PARTNERS
 from kanopy.search.problem import Problem
-from kanopy.search.uniting import PARTNERS
 
 ROUNDS = 8
 """Rounds of suppression, each at most one row per class: what a second row saves depends on the first."""

@@ -1,0 +1,143 @@
+"""Download: the release and its files, and how to repeat the run without the app."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from pathlib import Path
+from typing import Any
+
+from nicegui import ui
+
+from kanopy.app.pages.page import Page
+from kanopy.app.pdf import print_page, printing_browser
+from kanopy.app.widgets.elements import button, card, heading, title
+
+ABOUT = {
+    "release": ("The release", "verified; may be published"),
+    "manifest.json": ("Manifest", "what was done, without values of the table; may be published"),
+    "report.html": ("Report", "for recipients and auditors; contains no original row"),
+    "report.json": ("Numbers of the report", "for machines"),
+    "mapping.csv": ("Mapping", "original → published; for internal use"),
+    "reproduce.py": ("Script with the job in it", "repeats the run and compares; for internal use"),
+}
+
+
+class DownloadPage(Page):
+    """Files on the left, how to do it without the page on the right."""
+
+    path, name, icon = "/download", "Download", "inventory_2"
+
+    def build(self) -> None:
+        """Write the page."""
+        title("Download", "The command line makes the same files with the same library calls.")
+        with ui.element("div").classes("two"):
+            with card():
+                self._files()
+            with ui.element("div").style("display:flex;flex-direction:column;gap:18px;min-width:0"):
+                self._again()
+
+    # ---- files --------------------------------------------------------------------------------------------
+
+    def _files(self) -> None:
+        found = self.controller.summary
+        heading("Files")
+        if found is None:
+            ui.label("No release of this job was made yet: run it under Release.").classes("muted")
+            button("Go to Release", lambda: ui.navigate.to("/release"), kind="main", icon="tune")
+        with ui.element("div").classes("files"):
+            if found is not None:
+                folder = self.controller.result_folder
+                for name in (
+                    found["file"],
+                    "manifest.json",
+                    "report.html",
+                    "report.json",
+                    "mapping.csv",
+                    "reproduce.py",
+                ):
+                    self._file(name, folder / name)
+                self._file("report.pdf", folder / "report.html")
+            ui.icon("description")
+            with ui.element("div"):
+                ui.label("Job file").classes("strong")
+                ui.label("job.toml and its hierarchies, as `kanopy anonymize --job` reads them").classes("muted small")
+            button("Download", self.attempt(lambda *_: self._job()), hint="Job file with hierarchies")
+        ui.label(f"All files are also in {self.controller.project.folder}.").classes("muted small")
+
+    def _file(self, name: str, path: Path) -> None:
+        what, about = ABOUT.get(
+            "release" if name.startswith("release.") else name, ("Report as PDF", "the same page, printed")
+        )
+        ui.icon("shield" if "internal" in about else "task")
+        with ui.element("div"):
+            ui.label(f"{what} · {name}").classes("strong")
+            ui.label(about).classes("muted small")
+        if name == "report.pdf" and printing_browser() is None:
+            ui.label("print the report with your browser").classes("muted small")
+        elif name == "report.pdf":
+            button("Download", self.attempt(lambda *_: self._pdf()), hint=f"Download {name}")
+        elif path.exists():
+            button("Download", self.attempt(lambda *_: self._send(name)), hint=f"Download {name}")
+        else:
+            button("Make", self.attempt(lambda *_: self._make()), hint=f"Make {name}")
+
+    def _send(self, name: str) -> None:
+        ui.download.from_url(f"/files/{self.controller.project.job_mark}/{name}", name)
+
+    async def _make(self) -> None:
+        await self.controller.report()
+        self.here()
+        self.update()
+
+    async def _pdf(self) -> None:
+        page = self.controller.result_folder / "report.html"
+        if not page.exists():
+            await self.controller.report()
+            self.here()
+        ui.download.content(await print_page(page), "report.pdf")
+
+    def _job(self) -> None:
+        project, packed = self.controller.project, io.BytesIO()
+        with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+            archive.write(project.job_file, "job.toml")
+            for given in project.work.job.hierarchies.values():
+                if isinstance(given, str):
+                    archive.write(project.folder / given, given)
+        ui.download.content(packed.getvalue(), "job.zip")
+
+    # ---- without the page ---------------------------------------------------------------------------------
+
+    def _again(self) -> None:
+        for name, text, words in (
+            ("Command line", self.controller.command, "the same bytes"),
+            ("Python", self.controller.script, "the same bytes"),
+            ("Job file", self.controller.project.work.job.to_toml(), "changes as you work"),
+        ):
+            with card():
+                with ui.element("div").classes("row-flex"):
+                    heading(name)
+                    ui.label(words).classes("muted small")
+                    ui.element("div").classes("grow")
+                    button(
+                        "Copy",
+                        lambda text=text: self._copy(text),
+                        icon="content_copy",
+                        kind="quiet",
+                        hint=f"Copy {name}",
+                    )
+                shown = ui.label(text).classes("code")
+                shown.props["tabindex"] = "0"
+                shown.props["aria-label"] = name
+
+    def _copy(self, text: str) -> None:
+        ui.clipboard.write(text)
+        ui.notify("Copied.", position="bottom-left")
+
+    def state(self) -> Any:
+        """The job, and what was written."""
+        return (
+            self.controller.project.job_mark,
+            self.controller.summary is not None,
+            (self.controller.result_folder / "report.html").exists(),
+        )

@@ -1,0 +1,116 @@
+"""The base class of pages: where they stand in the session, and when they are updated."""
+
+from __future__ import annotations
+
+import contextlib
+import inspect
+from collections.abc import Awaitable, Callable, Iterator
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from nicegui import ui
+
+if TYPE_CHECKING:
+    from kanopy.app.controller import Controller
+    from kanopy.app.session import Session
+
+
+class PageLeft(Exception):
+    """The page was left before its result arrived: no message is shown."""
+
+
+class AnswerOutdated(PageLeft):
+    """The result that arrived is no longer what the page shows: a newer request is under way."""
+
+
+class Page:
+    """One page of a session. `build` writes it; `changed` is called when the project has changed."""
+
+    path: ClassVar[str]
+    name: ClassVar[str]
+    icon: ClassVar[str]
+    needs_table: ClassVar[bool] = True
+
+    def __init__(self, session: Session) -> None:
+        self.session = session
+        self.controller: Controller = session.controller
+        self._seen: Any = None
+
+    def show(self) -> None:
+        """Write the page into the present container."""
+        from kanopy.app.widgets.elements import button, card
+
+        self.root = ui.element("main").classes("content")
+        self.root.props["id"] = "main"
+        self._seen = self.state()
+        with self.root:
+            if self.needs_table and not self.controller.project.work.source:
+                with card():
+                    ui.label("Open a table first.").classes("strong")
+                    button("Go to Data", lambda: ui.navigate.to("/"), kind="main", icon="table_view")
+                return
+            self.build()
+
+    def build(self) -> None:
+        """Write the content of the page."""
+        raise NotImplementedError
+
+    def state(self) -> Any:
+        """The part of the project that this page shows: it is updated when that has changed."""
+        return self.controller.project.revision, self.controller.summary is not None
+
+    def changed(self) -> None:
+        """Update the page if the part of the project that it shows has changed."""
+        if self.state() == self._seen:
+            return
+        self._seen = self.state()
+        self.update()
+
+    def update(self) -> None:
+        """Show the present project. Pages that need not write everything anew override this."""
+        self.root.clear()
+        with self.root:
+            self.build()
+
+    def here(self) -> None:
+        """Raise `PageLeft` if this page is no longer shown; called after waiting."""
+        if self.root.is_deleted or self.session.page is not self:
+            raise PageLeft
+
+    @contextlib.contextmanager
+    def dialog(self, words: str, style: str = "") -> Iterator[ui.dialog]:
+        """A dialog that opens once it is written. It belongs to the session: changes by others leave it open."""
+        from kanopy.app.widgets.elements import heading
+
+        with self.session.layer, ui.dialog() as dialog, ui.card().style(style):
+            dialog.props["aria-label"] = words
+            heading(words)
+            yield dialog
+        dialog.open()
+
+    def later(self, load: Callable[[], Awaitable[None]]) -> None:
+        """Load something once the page is written; errors are shown as messages."""
+
+        async def loaded() -> None:
+            with self.session.errors_shown():
+                await load()
+
+        ui.timer(0.01, loaded, once=True)
+
+    def attempt(self, action: Callable[..., Any]) -> Callable[..., Awaitable[None]]:
+        """An action of the user; errors are shown as messages, and nothing has changed then."""
+
+        async def attempted(*arguments: Any) -> None:
+            with self.session.errors_shown():
+                found = action(*arguments)
+                if isinstance(found, Awaitable):
+                    await found
+
+        # The framework hands an event over only to functions that name an argument for it.
+        first = next(iter(inspect.signature(action).parameters.values()), None)
+        if first is None or first.kind is first.VAR_POSITIONAL or first.default is not first.empty:
+            return attempted
+
+        async def with_event(event: Any) -> None:
+            await attempted(event)
+
+        return with_event

@@ -1,0 +1,300 @@
+"""Release: how safe it must be, how it is found, what that would cost, and the release itself."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from nicegui import ui
+
+from kanopy._errors import NoSolution
+from kanopy.app.pages.advice import write_advice
+from kanopy.app.pages.page import Page
+from kanopy.app.pages.result_view import ResultView
+from kanopy.app.widgets.elements import (
+    Slider,
+    button,
+    card,
+    heading,
+    labelled,
+    named,
+    number,
+    picture,
+    share,
+    tip,
+    title,
+)
+
+MOST_K = 100
+MOST_SUPPRESSED = 20
+MOST_WEIGHT = 3.0
+
+
+class ReleasePage(Page):
+    """Sliders on the left, what they do on the right, the release below."""
+
+    path, name, icon = "/release", "Release", "tune"
+    _moving = False
+    _shown: dict[str, Any] | None = None
+
+    def build(self) -> None:
+        """Write the page."""
+        title("Release", "Move the sliders; the classes follow at once. Run makes the release and verifies it.")
+        if not self.controller.project.work.job.quasi:
+            with card():
+                ui.label("No column is a quasi-identifier yet. Give one this role under Data.")
+            return
+        with ui.element("div").classes("two wide-right"):
+            with ui.element("div").style("display:flex;flex-direction:column;gap:18px;min-width:0"):
+                with card():
+                    self._safety()
+                with card():
+                    self._how()
+            with ui.element("div").style("display:flex;flex-direction:column;gap:18px;min-width:0"):
+                self._preview, self._shown = card(), None
+                with card():
+                    self._importance()
+        self.result = ResultView(self)
+        self._job = self.controller.project.work.job
+        self.later(self._look)
+
+    # ---- settings -----------------------------------------------------------------------------------------
+
+    def _safety(self) -> None:
+        job = self.controller.project.work.job
+        heading("How safe")
+        self._k = self._slider("k", "k", job.k, 2, MOST_K, 1, lambda value: {"k": int(value)}, lambda v: f"{int(v)}")
+        self._limit = self._slider(
+            "limit", "suppress", job.suppress * 100, 0, MOST_SUPPRESSED, 0.5, lambda value: {"suppress": value / 100},
+            lambda v: f"{v:g} %",
+        )  # fmt: skip
+        heading("Privacy models besides k", 3)
+        self._models = ui.element("div").classes("row-flex")
+        self._write_models()
+
+    def _slider(
+        self, key: str, field: str, value: float, low: float, high: float, step: float, setting: Any, shown: Any
+    ) -> Slider:
+        with ui.element("div").classes("slider"):
+            with ui.element("div").classes("row-flex"):
+                named(key)
+                ui.element("div").classes("grow")
+                text = number(shown(value), key)
+            slider = Slider(min=low, max=max(high, value), step=step, value=value)
+            labelled(slider, field)
+            self._live(slider, text, lambda v: f"{field} = {shown(v)}", setting, shown)
+        return slider
+
+    def _live(self, slider: Slider, text: Any, words: Any, setting: Any, shown: Any) -> None:
+        """What a slider would do is shown while it moves; where it is let go becomes a step."""
+
+        async def moved(event: Any) -> None:
+            text.set_text(shown(event.value))
+            await self._follow(setting(event.value))
+
+        def settled(event: Any) -> None:
+            # The slider may have moved on meanwhile: it must not be set back to where this step leads.
+            self._moving = True
+            try:
+                self.controller.set_job(words(event.args), **setting(event.args))
+            finally:
+                self._moving = False
+
+        slider.on_value_change(self.attempt(moved))
+        slider.on("change", self.attempt(settled))
+
+    def _write_models(self) -> None:
+        self._models.clear()
+        job = self.controller.project.work.job
+        with self._models:
+            for model in job.models:
+                with ui.element("span").classes("chip good"), ui.element("div").classes("row-flex").style("gap:4px"):
+                    tip(ui.label(model.name), model.said())
+                    rest = [each for each in job.models if each != model]
+                    drop = self.attempt(
+                        lambda *_, rest=rest, name=model.name: self._set_models(f"without {name}", rest)
+                    )
+                    button("", drop, icon="close", kind="quiet tiny", hint=f"Remove {model.name}")
+            button("Add a model", self.attempt(lambda *_: self._ask_model()), icon="add")
+
+    def _set_models(self, words: str, models: Any) -> None:
+        self.controller.set_job(words, models=models)
+
+    async def _ask_model(self) -> None:
+        known = await self.controller.cached("releases.catalogue", None)
+        self.here()
+        column = next(iter(self.controller.project.work.job.sensitive), "column")
+        with self.dialog("Add a privacy model", "min-width:560px") as dialog:
+            about = {each["name"]: each for each in known["models"]}
+            chosen = ui.select({name: f"{name}: {each['summary']}" for name, each in about.items()}, label="Model")
+            chosen.props("outlined dense options-dense").style("width:100%")
+            text = ui.input(label="Written as on the command line").props("outlined dense").style("width:100%")
+
+            def propose(event: Any) -> None:
+                if event.value is None:
+                    return
+                parts = about[event.value]["example"].split(":")
+                text.set_value(":".join([parts[0], column, *parts[2:]] if len(parts) > 2 else parts))
+
+            def add() -> None:
+                models = [*self.controller.project.work.job.models, text.value]
+                self.controller.set_job(f"model {text.value}", models=models)
+                dialog.close()
+
+            chosen.on_value_change(propose)
+            button("Add", self.attempt(lambda *_: add()), kind="main")
+
+    def _how(self) -> None:
+        heading("How it is found")
+        self._algorithm = ui.element("div")
+        self.later(self._write_algorithm)
+        job = self.controller.project.work.job
+        with ui.element("div").classes("row-flex"):
+            for words, field, options in (
+                ("Missing values", "missing", ["as-value", "suppress", "error"]),
+                ("Suppressed rows", "suppressed_rows", ["keep", "drop"]),
+            ):
+                chosen = ui.select(options, label=words, value=getattr(job, field)).props(
+                    "outlined dense options-dense"
+                )
+                chosen.style("min-width:140px;flex:1")
+                chosen.on_value_change(self.attempt(lambda event, field=field, words=words: self.controller.set_job(
+                    f"{words.lower()}: {event.value}", **{field: event.value})))  # fmt: skip
+        with ui.element("div").classes("row-flex"):
+            for words, field, on, off in (
+                ("Keep the order of rows", "shuffle", False, None),
+                ("Neutralise spreadsheet formulas", "neutralize_formulas", True, False),
+            ):
+                box = ui.checkbox(words, value=getattr(job, field) is on).props("dense")
+                said = {True: (f"{words.lower()}: yes", {field: on}), False: (f"{words.lower()}: no", {field: off})}
+                box.on_value_change(self.attempt(lambda event, said=said: self.controller.set_job(
+                    said[bool(event.value)][0], **said[bool(event.value)][1])))  # fmt: skip
+        with ui.element("div").classes("row-flex"):
+            self._run_button = button("Run", self.attempt(lambda *_: self.run()), kind="main large", icon="play_arrow")
+            ui.label("The release is verified by code of its own before it is written.").classes("muted small")
+
+    async def _write_algorithm(self) -> None:
+        known = await self.controller.cached("releases.catalogue", None)
+        self.here()
+        about = {each["name"]: each for each in known["algorithms"]}
+        job = self.controller.project.work.job
+        self._algorithm.clear()
+        with self._algorithm:
+            chosen = ui.select(list(about), label="Algorithm", value=job.algorithm, with_input=True)
+            chosen.props("outlined dense options-dense")
+            now = about[job.algorithm]
+            ui.label(f"{now['does'][0].upper()}{now['does'][1:]}. Recoding: {now['recoding']}."
+                     + (f" Proves: {now['proves']}." if now["proves"] else "")).classes("muted small")  # fmt: skip
+            chosen.on_value_change(self.attempt(lambda event: self._set_algorithm(event.value)))
+
+    def _set_algorithm(self, name: str | None) -> None:
+        if name:
+            self.controller.set_job(f"algorithm {name}", algorithm=name, parameters={}, local=False)
+
+    def _importance(self) -> None:
+        job = self.controller.project.work.job
+        with ui.element("div").classes("row-flex"):
+            heading("Importance of columns")
+            ui.label("what counts more keeps more detail").classes("muted small")
+        with ui.element("div").classes("importance"):
+            for name in job.quasi:
+                tip(ui.label(name).classes("ellipsis"), name)
+                text = number(f"{job.weights.get(name, 1.0):g}", "weight")
+                slider = Slider(min=0, max=MOST_WEIGHT, step=0.25, value=job.weights.get(name, 1.0))
+                labelled(slider, f"Importance of {name}")
+                self._live(
+                    slider, text, lambda v, name=name: f"importance of {name}: {v:g}",
+                    lambda v, name=name: {"weights": self._weights(name, v)}, lambda v: f"{v:g}",
+                )  # fmt: skip
+
+    def _weights(self, name: str, value: float) -> dict[str, float]:
+        weights = {**self.controller.project.work.job.weights, name: float(value)}
+        return {each: weight for each, weight in weights.items() if weight != 1.0}
+
+    # ---- what it would do ---------------------------------------------------------------------------------
+
+    async def _follow(self, settings: dict[str, Any]) -> None:
+        """Show what settings would do that a slider passes over; only the last of them becomes a step."""
+        self._trial: dict[str, Any] | None = settings
+        if getattr(self, "_following", False):
+            return
+        self._following = True
+        try:
+            while self._trial is not None:
+                job, self._trial = self.controller.project.work.job.replaced(**self._trial), None
+                if job != self.controller.project.work.job:
+                    found = await self.controller.preview(job)
+                    self.here()
+                    self._show(found)
+        finally:
+            self._following = False
+
+    async def _look(self) -> None:
+        found = await self.controller.preview()
+        self.here()
+        self._show(found)
+
+    def _show(self, found: dict[str, Any]) -> None:
+        if found is self._shown:
+            return
+        self._shown = found
+        self._preview.clear()
+        with self._preview:
+            with ui.element("div").classes("row-flex"):
+                heading("What it would do")
+                exact = f"exactly what {found.get('algorithm')} will find"
+                quick = f"a quick look with {found.get('algorithm', 'optimal')}; Run will lose less or as much"
+                if found.get("looked_at", 0) < found.get("rows", 0):
+                    quick = f"an estimate from {found['looked_at']:,} of {found['rows']:,} rows; Run counts all of them"
+                ui.label(exact if found.get("exact") else quick).classes("muted small")
+            if not found["feasible"]:
+                ui.label(found["reason"]).classes("verdict bad")
+                write_advice(self, found["advice"])
+            else:
+                gone = f"{found['suppressed']:,} ({share(found['suppressed'] / max(found['rows'], 1))})"
+                with ui.element("div").classes("tiles small-tiles"):
+                    for key, text in (
+                        ("loss", f"{found['loss']:.4f}"), ("classes", f"{found['classes']:,}"),
+                        ("smallest_class", f"{found['smallest_class']:,}"),
+("suppressed", gone),
+                    ):  # fmt: skip
+                        with ui.element("div"):
+                            named(key)
+                            number(text, key).classes("strong")
+            with ui.element("div").classes("two tight"):
+                picture(found["charts"]["sizes"], "Share of rows by the size of their class, before and after")
+                if "losses" in found["charts"]:
+                    picture(found["charts"]["losses"], "Detail lost per column")
+
+    async def run(self) -> None:
+        """Make the release."""
+        self._run_button.disable()
+        try:
+            await self.controller.run()
+        except NoSolution as nothing:
+            self.here()
+            self.result.infeasible(nothing.reason, [each.to_dict() for each in nothing.advice])
+        finally:
+            if not self._run_button.is_deleted:
+                self._run_button.enable()
+
+    def state(self) -> Any:
+        """The job, and whether its release was made."""
+        return self.controller.project.job_mark, self.controller.summary is not None
+
+    def update(self) -> None:
+        """Only what follows from the settings is written anew, unless they were changed elsewhere."""
+        before, now = getattr(self, "_job", None), self.controller.project.work.job
+        if before is None or before.quasi != now.quasi:
+            super().update()
+            return
+        self._job = now
+        if not self._moving:
+            self._k.set_value(now.k)
+            self._limit.set_value(now.suppress * 100)
+        if before.models != now.models:
+            self._write_models()
+        if before.algorithm != now.algorithm:
+            self.later(self._write_algorithm)
+        if before != now:
+            self.later(self._look)
+        self.result.write()

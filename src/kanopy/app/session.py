@@ -1,0 +1,247 @@
+"""A session: the frame around the pages, the task under way, undo and redo, keys, light and dark."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from fastapi import FastAPI
+from fastapi.responses import FileResponse, PlainTextResponse, Response
+from nicegui import app as nicegui_app
+from nicegui import ui
+from nicegui.events import KeyEventArguments
+
+from kanopy._errors import Cancelled, KanopyError, NoSolution, shown_address
+from kanopy.app.controller import Controller
+from kanopy.app.pages.data_page import DataPage
+from kanopy.app.pages.download_page import DownloadPage
+from kanopy.app.pages.explore_page import ExplorePage
+from kanopy.app.pages.help_page import HelpPage
+from kanopy.app.pages.hierarchies_page import HierarchiesPage
+from kanopy.app.pages.page import Page, PageLeft
+from kanopy.app.pages.release_page import ReleasePage
+from kanopy.app.pages.risk_page import RiskPage
+from kanopy.app.project import Project, safe_name
+from kanopy.app.task_cache import Superseded
+from kanopy.app.widgets.elements import button, labelled, own_file, tip
+
+PAGES: tuple[type[Page], ...] = (DataPage, HierarchiesPage, ReleasePage, ExplorePage, RiskPage, DownloadPage)
+ALL_PAGES: tuple[type[Page], ...] = (*PAGES, HelpPage)
+THEMES = {"auto": None, "light": False, "dark": True}
+PAGE_SECONDS = 0.5
+"""Seconds before prefetching starts: the page that opens goes first."""
+DOWNLOADS = {
+    "mapping.csv": "text/csv", "manifest.json": "application/json", "report.html": "text/html",
+    "report.json": "application/json", "reproduce.py": "text/x-python",
+}  # fmt: skip
+
+
+def make_application(project: Project, data: str | None = None) -> FastAPI:
+    """The application of a project: its page and the files of its runs."""
+    controller = Controller(project)
+    outer = FastAPI(openapi_url=None, docs_url=None, redoc_url=None)
+    pending = [data] if data else []
+
+    @outer.get("/files/{run}/{name}")
+    def files(run: str, name: str) -> Response:
+        if safe_name(run) != run:
+            return PlainTextResponse("There is no such file.", 404)
+        folder = project.result_folder(run)
+        known = {*DOWNLOADS, *(path.name for path in folder.glob("release.*"))} if folder.is_dir() else set()
+        if name not in known or not (folder / name).is_file():
+            return PlainTextResponse("There is no such file.", 404)
+        if name == "report.html":  # shown in the browser: without scripts, and with a policy of its own
+            return FileResponse(folder / name, media_type="text/html", headers={"content-security-policy": "sandbox"})
+        return FileResponse(folder / name, media_type=DOWNLOADS.get(name, "application/octet-stream"), filename=name)
+
+    @ui.page("/")
+    @ui.page("/{_:path}")
+    def index() -> None:
+        Session(controller, pending).show()
+
+    nicegui_app.on_shutdown(controller.close)
+    ui.run_with(
+        outer, title="Kanopy", favicon="🌿", dark=None, language="en-US", tailwind=False, show_welcome_message=False,
+        reconnect_timeout=20, binding_refresh_interval=None,
+    )  # fmt: skip
+    return outer
+
+
+class Session:
+    """One browser window. Several sessions share a controller."""
+
+    def __init__(self, controller: Controller, pending: list[str]) -> None:
+        self.controller = controller
+        self._pending = pending
+        self.page: Page | None = None
+        self.client = ui.context.client
+        self.column = ""
+        """The column that was shown last."""
+
+    def show(self) -> None:
+        """Write the whole page."""
+        ui.add_css(own_file("style.css"))
+        ui.add_body_html(f"<script>{own_file('tips.js')}</script>")
+        ui.colors(primary="#1d7656", negative="#a8281f", positive="#1d7656", warning="#b4641c")
+        self.dark = ui.dark_mode(None)
+        ui.link("To the content", "#main").classes("skip")
+        with ui.element("div").classes("frame"):
+            self._side()
+            with ui.element("div"):
+                self._bar()
+                routes = {each.path: self._opener(each) for each in ALL_PAGES}
+                self.pages = ui.sub_pages(routes)
+        self.layer = ui.element("div")
+        with ui.element("div").classes("underway") as self.box:
+            self.box.props["role"] = "status"
+            with ui.element("div").classes("row-flex"):
+                self.what = ui.label("").classes("strong grow")
+                button("Cancel", self.controller.cancel, kind="danger")
+            self.progress = ui.linear_progress(value=0, show_value=False)
+            self.stage = ui.label("").classes("muted small")
+        ui.timer(0.25, self._show_progress)
+        ui.keyboard(on_key=self._key, ignore=["input", "textarea"])
+        self.controller.watchers.append(self._project_changed)
+        self.client.on_delete(self._on_delete)
+        self._refresh()
+        if self._pending:
+            data = self._pending.pop()
+            ui.timer(0.01, lambda: self.open_first(data), once=True)
+        self.controller.schedule_prefetch(PAGE_SECONDS)
+
+    async def open_first(self, data: str) -> None:
+        """Open the table that the command line named, unless the project holds it already."""
+        source = (
+            data
+            if "://" in data
+            else str(Path(data.partition("::")[0]).resolve()) + data[len(data.partition("::")[0]) :]
+        )
+        if self.controller.project.work.source != source:
+            with self.errors_shown():
+                await self.controller.open(source, name=Path(data).name)
+
+    def _on_delete(self) -> None:
+        with contextlib.suppress(ValueError):
+            self.controller.watchers.remove(self._project_changed)
+
+    def _opener(self, kind: type[Page]) -> Any:
+        def opened() -> None:
+            if hasattr(self, "layer"):
+                self.layer.clear()
+            self.page = kind(self)
+            self.page.show()
+            self._mark(kind.path)
+
+        return opened
+
+    def _side(self) -> None:
+        self.links: dict[str, ui.link] = {}
+        with ui.element("nav").classes("side") as side:
+            side.props["aria-label"] = "Pages"
+            with ui.element("div").classes("brand"):
+                ui.icon("park")
+                ui.label("Kanopy")
+            for number, page in enumerate(PAGES, 1):
+                with ui.link(target=page.path).classes("place") as link:
+                    ui.icon(page.icon)
+                    ui.label(page.name)
+                tip(link, f"Alt+{number}")
+                self.links[page.path] = link
+            ui.element("div").classes("spacer")
+            with ui.link(target=HelpPage.path).classes("place") as link:
+                ui.icon(HelpPage.icon)
+                ui.label(HelpPage.name)
+            self.links[HelpPage.path] = link
+
+    def _mark(self, path: str) -> None:
+        for own, link in self.links.items():
+            if own == path:
+                link.classes(add="here")
+                link.props["aria-current"] = "page"
+            else:
+                link.classes(remove="here")
+                link.props.pop("aria-current", None)
+
+    def _bar(self) -> None:
+        with ui.element("header").classes("bar"):
+            self.source = ui.label("").classes("source")
+            self.facts = ui.label("").classes("muted small")
+            ui.element("div").classes("grow")
+            self.undo = button("", lambda: self._step("undo"), icon="undo", kind="quiet")
+            self.redo = button("", lambda: self._step("redo"), icon="redo", kind="quiet")
+            theme = ui.toggle({"auto": "Auto", "light": "Light", "dark": "Dark"}, value="auto")
+            theme.classes("roles").props("no-caps unelevated dense toggle-color=primary")
+            theme.on_value_change(lambda event: self.dark.set_value(THEMES[event.value]))
+            labelled(theme, "Colours: as the system, light or dark")
+
+    def _refresh(self) -> None:
+        project = self.controller.project
+        work = project.work
+        self.source.set_text(Path(shown_address(work.source)).name if work.source else "No table is open")
+        self.facts.set_text(
+            f"k = {work.job.k} · {len(work.job.quasi)} quasi-identifier{'s' * (len(work.job.quasi) != 1)}"
+            if work.source
+            else ""
+        )
+        for control, step, name in ((self.undo, project.undoable, "Undo"), (self.redo, project.redoable, "Redo")):
+            control.set_enabled(bool(step))
+            tip(control, f"{name}: {step}" if step else f"Nothing to {name.lower()}")
+            labelled(control, f"{name} {step}".strip())
+        self._show_progress()
+
+    def _project_changed(self) -> None:
+        with self.client:
+            self._refresh()
+            if self.page is not None:
+                self.page.changed()
+        self.controller.schedule_prefetch()
+
+    def _show_progress(self) -> None:
+        now = self.controller.underway
+        self.box.set_visibility(now is not None)
+        if now is not None:
+            self.what.set_text(now.what)
+            self.stage.set_text(f"{now.step.stage.capitalize()} {now.step.note}")
+            if now.step.fraction is None:
+                self.progress.props("indeterminate")
+            else:
+                self.progress.props(remove="indeterminate")
+                self.progress.set_value(now.step.fraction)
+
+    def _step(self, which: str) -> None:
+        with self.errors_shown():
+            step = getattr(self.controller.project, which)()
+            ui.notify(f"{'Undone' if which == 'undo' else 'Done again'}: {step}", position="bottom-left")
+
+    def _key(self, event: KeyEventArguments) -> None:
+        if not event.action.keydown or event.action.repeat:
+            return
+        key, with_ctrl = event.key.name.lower(), event.modifiers.ctrl or event.modifiers.meta
+        if with_ctrl and key == "z":
+            self._step("redo" if event.modifiers.shift else "undo")
+        elif with_ctrl and key == "y":
+            self._step("redo")
+        elif event.modifiers.alt and key.isdigit() and 1 <= int(key) <= len(PAGES):
+            ui.navigate.to(PAGES[int(key) - 1].path)
+
+    @contextlib.contextmanager
+    def errors_shown(self) -> Iterator[None]:
+        """Show errors of the block as messages."""
+        try:
+            yield
+        except (PageLeft, Superseded):
+            pass
+        except Cancelled:
+            self._notify("Stopped. Nothing was changed.", position="bottom-left")
+        except NoSolution as nothing:
+            self._notify(nothing.reason, type="negative", multi_line=True, close_button="Close", timeout=0)
+        except (KanopyError, OSError, ValueError) as error:
+            self._notify(str(error), type="negative", multi_line=True, close_button="Close", timeout=12_000)
+
+    def _notify(self, words: str, **look: Any) -> None:
+        """Show a message, even if the page that caused it was left."""
+        if not self.client.is_deleted:
+            with self.client:
+                ui.notify(words, **look)

@@ -1,0 +1,97 @@
+"""Opening a table: what each of its columns looks like, what it seems to be, and a first job for it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from kanopy._job.guess import guess_job
+from kanopy._job.inputs import resolve_hierarchies
+from kanopy._job.job import Job
+from kanopy._job.reading_rules import read_records
+from kanopy._progress import Callback, Progress
+from kanopy._table import datasets
+from kanopy.app.tasks.worker_state import WorkerState, job_of
+from kanopy.hierarchy.files.json_format import hierarchy_json
+
+if TYPE_CHECKING:
+    import polars as pl
+
+
+def open_table(state: WorkerState, notify: Callback, *, source: str, example: bool = False) -> dict[str, Any]:
+    """Read a table, guess a job for it, and build its hierarchies: everything a project begins with.
+
+    >>> found = open_table(WorkerState(), lambda step: True, source=str(datasets.path("adult.parquet")), example=True)
+    >>> found["rows"], found["columns"][0]["role"], sorted(found["hierarchies"])[:2]
+    (48842, 'quasi-identifier', ['age', 'education'])
+    """
+    progress = Progress(notify)
+    progress("reading the table")
+    read = state.source(source)
+    progress("guessing what its columns are")
+    guessed = guess_job(read.frame, source)
+    job = guessed.job
+    if example:
+        own = datasets.adult_hierarchies()
+        job = job.replaced(hierarchies={**job.hierarchies, **{name: own[name] for name in job.quasi if name in own}})
+    progress("building hierarchies")
+    return {
+        "rows": read.frame.height,
+        "notes": list(read.notes),
+        "job": guessed.job.to_dict(),
+        "columns": guessed.columns,
+        "decide": guessed.decide,
+        "hierarchies": _built(read.frame, job) if job.quasi else {},
+        "profiles": profiles(state, notify, source=source, job=guessed.job.to_toml(), project_folder="."),
+    }
+
+
+def build_columns(
+    state: WorkerState, notify: Callback, *, source: str, job: str, project_folder: str, columns: Sequence[str]
+) -> dict[str, str]:
+    """Hierarchies of columns as their job asks for them, or the best that fits, as texts of JSON files."""
+    Progress(notify)("building hierarchies")
+    asked = job_of(job, project_folder)
+    own = {name: given for name, given in asked.hierarchies.items() if name in columns}
+    # Only these are built: the others have theirs.
+    few = asked.replaced(quasi=list(columns), hierarchies=own, weights={}, min_levels={}, max_levels={})
+    return _built(state.frame(source, asked), few)
+
+
+def _built(frame: pl.DataFrame, job: Job) -> dict[str, str]:
+    built = resolve_hierarchies(read_records(frame, job), job)
+    return {name: hierarchy_json(tree) + "\n" for name, tree in built.items()}
+
+
+def profiles(
+    state: WorkerState, notify: Callback, *, source: str, job: str, project_folder: str
+) -> list[dict[str, Any]]:
+    """Per column its type, its values, a small histogram, and how many rows it singles out alone."""
+    from kanopy.study.column_profiles import look_at_columns
+
+    wanted = job_of(job, project_folder)
+    found = look_at_columns(state.frame(source, wanted), wanted, Progress(notify))
+    return [each.to_dict() for each in found]
+
+
+def rows(
+    state: WorkerState, notify: Callback, *, source: str, first: int, number: int, columns: Sequence[str]
+) -> dict[str, Any]:
+    """Some rows as text, for a table that is paged."""
+    frame = state.frame(source)
+    return {"rows": texts(frame, first, number, columns), "total": frame.height}
+
+
+def texts(frame: pl.DataFrame, first: int, number: int, columns: Sequence[str]) -> list[list[str | None]]:
+    """Cells as they are written; `None` where one is missing.
+
+    >>> import polars as pl
+    >>> texts(pl.DataFrame({"a": [1, None, 3]}), 1, 5, ["a"])
+    [[None], ['3']]
+    """
+    part = frame[list(columns)].slice(first, number)
+    return [[None if cell is None else str(cell)[:MAX_CELL_LENGTH] for cell in row] for row in part.iter_rows()]
+
+
+MAX_CELL_LENGTH = 300
+"""Characters of a cell that are shown."""

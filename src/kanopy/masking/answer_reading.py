@@ -1,0 +1,199 @@
+"""The answers of a column as they are meant: spellings and typos joined, no answers told apart, what points at people
+found, and of every answer whether it affirms or denies and which one sense it has in this column.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from kanopy._arrays import Ints, Longs, Mask
+from kanopy._table.guessing.personal_data import PERSON, PLACE, answers_nothing, folded, found_in
+from kanopy.masking.polarity import is_sentence, stance, without_denial
+from kanopy.masking.typos import meant_answers
+from kanopy.ontology.senses.joint_senses import choose_together
+from kanopy.ontology.senses.labels import Match, find_label
+from kanopy.ontology.senses.morphology import base_forms
+from kanopy.ontology.senses.senses import SenseChoices, find_labels
+from kanopy.ontology.taxonomy import Taxonomy
+
+LONGEST_TERM = 120
+"""A longer answer is a text, not a term: its last noun would not be what it is about."""
+NO_ANSWER = "no answer"
+
+
+@dataclass(frozen=True, eq=False)
+class Reading:
+    """Per value of a column how it was read.
+
+    `kind` is empty for an answer like others, `NO_ANSWER`, or what was found in it. `means[v]` is the value whose
+    spelling `v` is, itself if it is none. `matches` are the senses of the answers, one each.
+    """
+
+    name: str
+    labels: tuple[str | None, ...]
+    counts: Longs
+    kind: tuple[str, ...]
+    means: Ints
+    stance: Ints
+    matches: dict[str, Match]
+
+    @property
+    def found(self) -> dict[str, int]:
+        """How many people wrote something that is never published as it is, per kind, the most frequent kind first."""
+        seen: Counter[str] = Counter()
+        for kind, count in zip(self.kind, self.counts.tolist(), strict=True):
+            if kind and kind != NO_ANSWER:
+                seen[kind] += count
+        return dict(seen.most_common())
+
+    @property
+    def joined(self) -> int:
+        """How many people wrote an answer in another way than most who gave it."""
+        return int(self.counts[self.means != np.arange(len(self.means))].sum())
+
+    def publishable(self, k: int) -> Mask:
+        """The values that may be published as they are: answers that at least `k` people gave."""
+        plain = np.array([not kind or kind == NO_ANSWER for kind in self.kind], bool)
+        return plain & (self.counts >= k)
+
+
+def read_answers(
+    labels: Sequence[str | None],
+    counts: Longs,
+    k: int,
+    taxonomy: Taxonomy,
+    *,
+    choices: SenseChoices | None = None,
+    header: str = "",
+    allow: Collection[str] = (),
+) -> Reading:
+    """Read the values of a column; `counts` are people per value, `header` is the column's name.
+
+    `allow` are kinds of texts (in words) that count as answers like others.
+
+    >>> from kanopy.ontology.load import load_ontology
+    >>> words = ["beach", "baech", "Beach ", "no beach", "N/A", "ada@example.org", None]
+    >>> found = read_answers(words, np.array([9, 1, 1, 1, 1, 1, 1]), 5, load_ontology("wordnet"))
+    >>> found.means.tolist(), found.stance.tolist()[:4], found.kind[4:]
+    ([0, 0, 0, 3, 4, 5, 6], [0, 0, 0, 1], ('no answer', 'an e-mail address', 'no answer'))
+    """
+
+    def is_word(word: str) -> bool:
+        return taxonomy.knows(word) or bool(taxonomy.other_parts_of_speech(word))
+
+    kind = ["" if label is None else found_in(label, is_word) for label in labels]
+    kind = ["" if each in allow else each for each in kind]
+    for code, label in enumerate(labels):
+        if label is None or answers_nothing(label):
+            kind[code] = NO_ANSWER
+    stances = np.array([0 if label is None else stance(label, is_word) for label in labels], np.int32)
+    means = _joined(labels, counts, k, taxonomy, kind, stances)
+    own = [label for code, label in enumerate(labels) if label is not None and not kind[code] and means[code] == code]
+    denied = {label: bool(s & 1) for label, s in zip(labels, stances.tolist(), strict=True) if label is not None}
+    matches = _senses(taxonomy, own, denied, choices, header, is_word)
+    for code, label in enumerate(labels):
+        match = matches.get(label) if label is not None else None
+        if match is not None and match.known and (named := names_one(taxonomy, match.concepts[0])) not in ("", *allow):
+            kind[code] = named
+    return Reading(header, tuple(labels), np.asarray(counts, np.int64), tuple(kind), means, stances, matches)
+
+
+def _is_named(label: str, match: Match, is_word: Callable[[str], bool]) -> bool:
+    """Whether a phrase known by its last word only is rather a name: all in capitals, and no words before it."""
+    words = label.split()
+    capitals = len(words) > 1 and all(word[:1].isupper() for word in words)
+    return match.how == "head noun" and capitals and not any(is_word(word.lower()) for word in words[:-1])
+
+
+def _senses(
+    taxonomy: Taxonomy,
+    labels: Sequence[str],
+    denied: dict[str, bool],
+    choices: SenseChoices | None,
+    header: str,
+    is_word: Callable[[str], bool],
+) -> dict[str, Match]:
+    """The one sense of every answer, chosen for the whole column; of an answer that denies, of what it denies."""
+    asked = {label: (without_denial(label) if denied[label] else label) or label for label in labels}
+    looked_up = find_labels(taxonomy, asked.values(), choices, longest=LONGEST_TERM)
+    chosen = {label: choices.of(label) for label in labels} if choices is not None else {}
+    direct = find_labels(taxonomy, [label for label, name in chosen.items() if name], choices, longest=LONGEST_TERM)
+    matches = {label: direct.get(label, looked_up[asked[label]]) for label in labels}
+    matches |= {
+        label: Match(label, "unknown")
+        for label in labels
+        if _is_named(label, matches[label], is_word) or (matches[label].how == "head noun" and is_sentence(label))
+    }
+    together = choose_together(taxonomy, {label: replace(m, label=label) for label, m in matches.items()}, header)
+    return {
+        label: replace(match, concepts=(match.concepts[together[label].chosen],)) if label in together else match
+        for label, match in matches.items()
+    }
+
+
+def _joined(
+    labels: Sequence[str | None], counts: Longs, k: int, taxonomy: Taxonomy, kind: Sequence[str], stances: Ints
+) -> Ints:
+    """Per value the value of the column, given by more people and at least two, that it is another spelling of."""
+    plain = [None if label is None or kind[code] else folded(label) for code, label in enumerate(labels)]
+    frequent: dict[str, int] = {}
+    for code in sorted(range(len(labels)), key=lambda code: (-int(counts[code]), code)):
+        text = plain[code]
+        if text is not None and counts[code] >= min(k, 2):
+            frequent.setdefault(text, code)
+    rare = {text for code, text in enumerate(plain) if text is not None and counts[code] < k}
+    near = meant_answers(sorted(rare), {text: int(counts[code]) for text, code in frequent.items()})
+    means = np.arange(len(labels), dtype=np.int32)
+    for code, text in enumerate(plain):
+        if text is None or counts[code] >= k:
+            continue
+        if text in frequent and frequent[text] != code:
+            means[code] = frequent[text]
+            continue
+        meant = [
+            other
+            for other in near.get(text, ())
+            if counts[frequent[other]] > counts[code]
+            and _same_stance(text, int(stances[code]), other, int(stances[frequent[other]]))
+            and _is_typo(taxonomy, text, other)
+        ]
+        if len({int(stances[frequent[other]]) for other in meant}) == 1:  # else nobody can tell: employed, unemployed
+            means[code] = frequent[meant[0]]
+    while (means != means[means]).any():  # a typo of a typo
+        means = means[means]
+    return means
+
+
+def _same_stance(text: str, own: int, other: str, theirs: int) -> bool:
+    """Whether a typo of another text may stand as that one does: the word that denies may be the one misspelled."""
+    return own == theirs or (own == 0 and len(text.split()) == len(other.split()))
+
+
+def _is_typo(taxonomy: Taxonomy, text: str, other: str) -> bool:
+    """Whether the words of a text that the other one lacks are no words that people use."""
+    known = set(other.split())
+    return not any(_is_used(taxonomy, word) for word in text.split() if word not in known)
+
+
+def _is_used(taxonomy: Taxonomy, word: str) -> bool:
+    """Whether a word is one of the language that is met in texts: ontologies know many that hardly anybody writes."""
+    if taxonomy.other_parts_of_speech(word):
+        return True
+    forms = (word,) if taxonomy.knows(word) else base_forms(taxonomy, word)
+    return any(sum(taxonomy.tagged(form)) > 0 or not taxonomy.has_tag_counts for form in forms)
+
+
+def names_one(taxonomy: Taxonomy, concept: int) -> str:
+    """What a concept that is always written with a capital is the name of: a person, a place, or nothing of these."""
+    if not all(term[:1].isupper() for term in taxonomy.terms_of(concept)):
+        return ""
+    for says, words in ((PERSON, ("person",)), (PLACE, ("location", "geological formation", "body of water"))):
+        for word in words:
+            for broad in find_label(taxonomy, word, suggest=False).concepts[:1]:
+                if broad != concept and taxonomy.is_a(concept, broad):
+                    return says
+    return ""

@@ -1,0 +1,202 @@
+"""What a release's report says beyond the search: risk before and after, an attack, and what the release is good for.
+
+Everything here is what `kanopy risk` and `kanopy assess` say about the same two tables, computed once and made safe to
+hand on: values that fewer than k rows have are not named.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from kanopy._arrays import Mask
+from kanopy._core.units import Units
+from kanopy._errors import KanopyError
+from kanopy.metrics.utility.published_values import parse_interval
+from kanopy.report.report import Findings
+from kanopy.study.risk_settings import RiskSettings
+from kanopy.study.risk_study import attack_matched, table_risk
+from kanopy.study.table_matching import Matched, match_tables
+from kanopy.study.utility_study import assess_matched
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from kanopy.hierarchy.hierarchy import Hierarchy
+    from kanopy.metrics.risk.linkage import PublishedColumn
+
+
+MOST_ROWS = 2_000_000
+"""Tables with more rows are not attacked, and what they are good for is measured on a sample."""
+SAMPLE_ROWS = 500_000
+
+
+@dataclass(frozen=True)
+class Looked:
+    """What to look at: a table, its release, and what is known about them.
+
+    `kept` says which original rows are in the release (`None`: all), `suppressed` which original rows publish no
+    quasi-identifier. The population is given by size, by sampling fraction, or as a table at the detail of the
+    original and of the release.
+    """
+
+    original: pl.DataFrame
+    released: pl.DataFrame
+    quasi: tuple[str, ...]
+    sensitive: tuple[str, ...]
+    hierarchies: Mapping[str, Hierarchy]
+    k: int
+    suppressed: Mask
+    kept: Mask | None = None
+    population_size: int | None = None
+    sampling_fraction: float | None = None
+    population_before: Any = None
+    population_after: Any = None
+    column_losses: Mapping[str, float] = field(default_factory=dict)
+    target: str | None = None
+    seed: int = 0
+    units: Units | None = None
+    """Whose the original rows are, where people are counted."""
+
+
+def look(at: Looked) -> Findings:
+    """Look at a table and its release. What cannot be found out is left out, with a sentence that says so."""
+    notes: list[str] = []
+    gone = at.suppressed if at.kept is None else at.suppressed[at.kept]
+    whose = at.units if at.units is None or at.kept is None else at.units.part(np.flatnonzero(at.kept))
+    before = _risk(at, at.original, None, at.population_before, notes, at.units, subsets=3 if _small(at) else 0)
+    after = _risk(at, at.released, gone, at.population_after, notes, whose, subsets=0)
+    utility, shares = None, {}
+    try:
+        matched = _matched(at, gone, notes)
+        found = assess_matched(
+            matched, hierarchies=at.hierarchies, target=at.target, learn=at.target is not None, seed=at.seed,
+            least_rows=at.k,
+        )  # fmt: skip
+        utility, shares = found.to_dict(), found.distributions
+        for column in utility["columns"]:
+            # A label may have the name of a broader one; who made the release knows which of them it is.
+            column["loss"] = at.column_losses.get(column["name"], column["loss"])
+        utility["bounds"] = _safe_bounds(utility["bounds"], matched, at.k)
+        if _small(at):
+            after["attacks"] = [
+                each.to_dict() for each in attack_matched(matched, at.quasi, seed=at.seed, units=at.units)
+            ]
+    except KanopyError:
+        if at.target is not None:
+            raise
+        # The message would name the labels; they may be original values.
+        notes.append(
+            "What the release is still good for was not measured: some published labels cannot be compared with "
+            "original values. `kanopy assess` says which."
+        )
+    if not _small(at):
+        notes.append(
+            f"The table has more than {MOST_ROWS:,} rows: it was not attacked (`kanopy risk --released` does), and "
+            f"usefulness was measured on a random sample of {SAMPLE_ROWS:,} rows."
+        )
+    elif at.target is None:
+        notes.append("No classifier was trained: name a column to predict (`--target COLUMN`) to have that measured.")
+    return Findings(before, after, utility, shares, at.k, tuple(notes))
+
+
+def _small(at: Looked) -> bool:
+    return at.original.height <= MOST_ROWS
+
+
+def _risk(
+    at: Looked,
+    frame: pl.DataFrame,
+    suppressed: Mask | None,
+    population: Any,
+    notes: list[str],
+    units: Units | None,
+    *,
+    subsets: int,
+) -> dict[str, Any]:
+    """What `kanopy risk` says about one of the tables."""
+    none = np.zeros(frame.height, bool) if suppressed is None else suppressed
+    sensitive = [name for name in at.sensitive if name in frame.columns]
+    size, fraction = at.population_size, at.sampling_fraction
+    alone = RiskSettings(largest_subset=subsets, seed=at.seed)
+    options: dict[str, Any] = {"suppressed": none, "units": units}
+    try:
+        known = replace(alone, population_size=size, sampling_fraction=fraction)
+        return table_risk(frame, at.quasi, sensitive, known, population=population, **options).to_dict()
+    except KanopyError:
+        if size is not None or fraction is not None:
+            raise
+        notes.append("The population table does not contain the rows at this level of detail: it was left out.")
+        return table_risk(frame, at.quasi, sensitive, alone, **options).to_dict()
+
+
+def _matched(at: Looked, gone: Mask, notes: list[str]) -> Matched:
+    """Quasi-identifiers and sensitive columns of both tables side by side."""
+    names = [name for name in (*at.quasi, *at.sensitive) if name in at.released.columns]
+    if at.target is not None and at.target not in names and at.target in at.released.columns:
+        names.append(at.target)
+    original, released = at.original[names], at.released[names]
+    partner = np.arange(original.height)
+    if at.kept is not None:
+        partner = np.where(at.kept, np.cumsum(at.kept) - 1, -1)
+    if not _small(at):
+        chosen = np.sort(np.random.default_rng(at.seed).choice(original.height, SAMPLE_ROWS, replace=False))
+        there = partner[chosen]
+        original, released, gone = original[chosen], released[there[there >= 0]], gone[there[there >= 0]]
+        partner = np.where(there >= 0, np.cumsum(there >= 0) - 1, -1)
+    matched = match_tables(original, released, quasi=at.quasi, hierarchies=at.hierarchies, partner=partner)
+    return replace(matched, hidden=gone)
+
+
+def _safe_bounds(bounds: Sequence[Mapping[str, Any]], matched: Matched, least: int) -> list[dict[str, Any]]:
+    """Statistics without numbers that are, or would give away, a value that fewer than `least` rows have."""
+    safe = []
+    for each in bounds:
+        column = matched.columns[each["column"]]
+        low, high = _told_ends(column, matched, least)
+        shown = dict(each)
+        shown |= {} if low else {"low": None, "estimate": None}
+        shown |= {} if high else {"high": None, "estimate": None}
+        known = _mean_is_safe(column, matched, least) if each["statistic"] == "mean" else None
+        if known is False or (known is None and not _is_common(column, each["truth"], least)):
+            shown["truth"] = None
+        safe.append(shown)
+    return safe
+
+
+def _is_common(column: PublishedColumn, number: float, least: int) -> bool:
+    domain = column.covers.domain
+    assert domain.numbers is not None
+    return int(domain.counts[domain.numbers == number].sum()) >= least
+
+
+def _mean_is_safe(column: PublishedColumn, matched: Matched, least: int) -> bool:
+    """Whether the mean, less the values that are published as they are, is that of no row or of `least` rows."""
+    exact = np.array([kind == "value" for kind in column.covers.kinds])
+    present = column.values < column.covers.domain.present
+    partner = matched.partner[present]
+    open_rows = int((partner < 0).sum()) + int((~exact[column.labels[partner[partner >= 0]]]).sum())
+    return open_rows == 0 or open_rows >= least
+
+
+def _told_ends(column: PublishedColumn, matched: Matched, least: int) -> tuple[bool, bool]:
+    """Whether the lower, and the upper, ends of all labels may be told: each says its own, or `least` rows have it.
+
+    A label such as `≤ 19` or `old` does not say where the values end that it stands for; nor does a hidden cell.
+    """
+    covers = column.covers
+    ends = covers.domain.ends()
+    told = [not matched.left_out or _is_common(column, end, least) for end in ends]
+    for place in np.unique(column.labels).tolist():
+        kind, label = covers.kinds[place], str(covers.labels[place])
+        if kind in ("value", "other number", "missing"):
+            continue
+        said = parse_interval(label)
+        own = (False, False) if said is None else (math.isfinite(said.low), math.isfinite(said.high))
+        for side, end in enumerate((covers.low[place], covers.high[place])):
+            told[side] &= own[side] or math.isnan(end) or _is_common(column, float(end), least)
+    return told[0], told[1]
