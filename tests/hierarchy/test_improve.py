@@ -10,6 +10,7 @@ import pytest
 from kanopy._errors import HierarchyError
 from kanopy._table.datasets import adult_hierarchies
 from kanopy.hierarchy.hierarchy import Hierarchy
+from kanopy.hierarchy.quality.agreement import triplet_agreement
 from kanopy.hierarchy.quality.improve import improve_hierarchy
 from kanopy.hierarchy.quality.semantic_quality import evaluate_hierarchy
 from kanopy.ontology.load import load_ontology
@@ -23,22 +24,44 @@ def improved(rows, **options):
     return improve_hierarchy(Hierarchy.from_rows(rows), WORDNET, **options)
 
 
-def test_the_animals_lose_their_faulty_level_first():
-    found = improved(ANIMALS)
-    assert [edit.kind for edit in found.edits] == ["drop", "relabel", "relabel"]
-    assert (found.edits[0].level, found.edits[1].to) == (2, "carnivore")
-    assert round(found.before, 4) == 0.2291
-    assert found.after < found.before
-    scores = [found.before, *(edit.score for edit in found.edits)]
-    assert scores == sorted(scores, reverse=True)
-    assert found.edits[-1].score == pytest.approx(found.after)
+CORRECT = sorted((Path(__file__).parents[1] / "ontology" / "trees").glob("*.csv"))[::3]
+"""Every third of the hand-made trees: 18 that nobody needs to improve; two of Adult make them 20."""
+
+
+@pytest.mark.parametrize("paths", [CORRECT[:3], pytest.param(CORRECT[3:], marks=pytest.mark.slow)])
+def test_a_hierarchy_that_is_right_is_not_destroyed(paths):
+    """A correct tree of foods had lost both levels, and its mean loss had risen from .170 to .324."""
+    trees = [[line.split(";") for line in path.read_text(encoding="utf-8").splitlines()] for path in paths]
+    for rows in [*trees, *([list(row) for row in adult_hierarchies()[name].rows()] for name in ADULT[:2])]:
+        found = improved(rows)
+        before = dict(zip((row[0] for row in rows), rows, strict=True))
+        after = {row[0]: row for row in found.hierarchy.rows()}
+        given, now = (list(zip(*(each[value] for value in before), strict=True)) for each in (before, after))
+        assert triplet_agreement(given, now) >= 0.98
+        assert found.after <= found.before
+        assert found.hierarchy.height == len(rows[0]) - 1 or all(edit.kind != "drop" for edit in found.edits)
+        for edit in found.edits:
+            assert not any(
+                row[edit.level + 1 :].count(edit.to) for row in after.values() if edit.to in row[: edit.level]
+            )
+
+
+def test_the_animals_keep_their_levels_and_get_better_labels():
+    """Without its faulty level the tree would no longer tell homeotherms from ectotherms, which it was made to tell."""
+    for level_score, before in (("max", 0.2291), ("mean", 0.17)):
+        found = improved(ANIMALS, level_score=level_score)
+        assert [(edit.kind, edit.to) for edit in found.edits] == [("relabel", "carnivore"), ("relabel", "diapsid")]
+        assert round(found.before, 4) == before and found.after < found.before
+        scores = [found.before, *(edit.score for edit in found.edits)]
+        assert scores == sorted(scores, reverse=True)
+        assert found.edits[-1].score == pytest.approx(found.after)
 
 
 def test_a_value_in_the_wrong_place_is_moved():
     rows = [list(row) for row in ANIMALS]
     rows[1] = ["cat", "fish", "ectotherm", "vertebrate"]
-    first = improved(rows, max_edits=1).edits[0]
-    assert (first.kind, first.label, first.to) == ("move", "cat", "mammal")
+    edits = improved(rows, level_score="max").edits
+    assert ("move", "cat", "mammal") in {(edit.kind, edit.label, edit.to) for edit in edits}
 
 
 def test_a_node_is_inserted_for_children_that_share_more():
@@ -96,7 +119,7 @@ def test_columns_of_adult_never_get_worse(column):
     assert found.after <= found.before
     assert set(found.hierarchy.values) == set(h.values)
     judged = evaluate_hierarchy(found.hierarchy, WORDNET, senses=found.senses)
-    assert judged.score == pytest.approx(found.after)
+    assert judged.mean_score == pytest.approx(found.after)
 
 
 def test_random_hierarchies_stay_whole():

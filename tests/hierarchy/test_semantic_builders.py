@@ -190,7 +190,7 @@ def test_fan_out_is_held_where_the_ontology_allows():
 
 
 def test_unknown_values_stay_up_to_the_top_and_are_named():
-    proposal = Ontology(levels=3).propose([*ANIMALS, "crocodyle"])
+    proposal = Ontology(levels=3, unknown="top").propose([*ANIMALS, "crocodyle"])
     assert [row for row in proposal.hierarchy.rows() if row[0] == "crocodyle"] == [("crocodyle", "crocodyle", "*")]
     assert "crocodyle" in proposal.notes[0] and "'crocodile'" in proposal.notes[0]
     with pytest.raises(HierarchyError, match="crocodyle"):

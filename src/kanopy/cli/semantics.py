@@ -106,7 +106,7 @@ def improve(
     measure: str,
     output: Path | None,
     weights: Weights = "constant",
-    level_score: LevelScore = "max",
+    level_score: LevelScore = "mean",
     senses: SensesFile = None,
     max_edits: Annotated[int, typer.Option(help="At most so many edits.")] = 10,
 ) -> None:
@@ -245,6 +245,13 @@ def _show_quality(console: Any, name: str, quality: SemanticQuality) -> None:
         Text(
             f"With the mean of each level {quality.mean_score:.4f}; groups agree with meaning {quality.agreement:.2f} "
             "(1: wholly, 0: as shuffled)"
+        )
+    )
+    values, labels = quality.coverage
+    console.print(
+        Text(
+            f"The score measures what {quality.ontology} knows: {values:.0%} of the values and {labels:.0%} of the "
+            "labels above them. What it does not know counts as lost.".replace("%", " %")
         )
     )
     table = grid(("level", ">LevelGSL", ">mean", ">sd", ">weight", ">weighted", "worst transitions"), ())

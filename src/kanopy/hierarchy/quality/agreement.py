@@ -14,6 +14,42 @@ MOST_VALUES = 400
 """Longer columns are judged by so many of their values, evenly taken."""
 
 
+MOST_COMPARED = 120
+"""Of longer columns so many values, evenly taken, are compared."""
+
+
+def triplet_agreement(given: Sequence[Sequence[str]], other: Sequence[Sequence[str]]) -> float:
+    """Of all triples (a, b | c) that a hierarchy separates, the share that another separates alike; ties count half.
+
+    Both are `labels[level][value]` with the same values. A flat or shuffled hierarchy has about 0.5, the same one 1.
+
+    >>> given = ["cat", "dog", "car"], "aab", "***"
+    >>> triplet_agreement(given, given), triplet_agreement(given, (given[0], "***"))
+    (1.0, 0.5)
+    """
+    count = len(given[0])
+    chosen = np.unique(np.linspace(0, count - 1, min(count, MOST_COMPARED)).astype(np.int64))
+    one, two = _meeting(given, chosen), _meeting(other, chosen)
+    won = total = 0.0
+    for a in range(len(chosen)):
+        for b in range(a):
+            apart = (one[a, b] < one[a]) & (one[a, b] < one[b])
+            apart[[a, b]] = False
+            near = np.minimum(two[a], two[b])[apart]
+            total += len(near)
+            won += float((two[a, b] < near).sum() + 0.5 * (two[a, b] == near).sum())
+    return won / total if total else 1.0
+
+
+def _meeting(labels: Sequence[Sequence[str]], chosen: Longs) -> Longs:
+    """At which level two values first share a label."""
+    at = np.full((len(chosen), len(chosen)), len(labels), np.int64)
+    for level in range(len(labels) - 1, -1, -1):
+        codes = np.unique(np.asarray(labels[level], dtype=str)[chosen], return_inverse=True)[1]
+        at[codes[:, None] == codes] = level
+    return at
+
+
 def agreement(taxonomy: Taxonomy, concepts: Sequence[int], labels: Sequence[Sequence[str]]) -> float:
     """From -1 to 1: whether values that meet low in a hierarchy are near in meaning (see `nearness`).
 

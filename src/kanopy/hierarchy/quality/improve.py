@@ -21,7 +21,7 @@ from kanopy._arrays import SUPPRESSED_LABEL, Floats, Ints
 from kanopy._errors import HierarchyError
 from kanopy._mixins import DictMixin, HtmlReprMixin, ReprMixin
 from kanopy.hierarchy.hierarchy import Hierarchy
-from kanopy.hierarchy.quality.agreement import agreement
+from kanopy.hierarchy.quality.agreement import agreement, triplet_agreement
 from kanopy.hierarchy.quality.semantic_loss import known_concepts, level_losses, level_weights, loss_table
 from kanopy.ontology.join import least_common_subsumer
 from kanopy.ontology.senses.labels import Match
@@ -35,6 +35,8 @@ SMALLEST_GAIN = 1e-6
 EQUAL = 1e-12
 MOST_NODES = 12
 """So many nodes of a level are looked at, those that lose most."""
+SAME_GROUPS = 0.98
+"""Such a share of the triples that the given hierarchy separates must stay separated."""
 BY_MEANING = 0.1
 """Groups that agree with nearness by more than this are those of meaning (see `agreement`)."""
 MOST_NAMED = 4
@@ -92,9 +94,9 @@ def improve_hierarchy(
     weights: str | Sequence[float] = "constant",
     choices: SenseChoices | None = None,
     max_edits: int = 10,
-    level_score: str = "max",
+    level_score: str = "mean",
 ) -> Improvement:
-    """The fewest edits of which each lowers VghGSL, with the maximum of each level or (`level_score="mean"`) its mean.
+    """The fewest edits of which each lowers the mean loss or (`level_score="max"`, as published) VghGSL.
 
     None if there is nothing to gain.
 
@@ -179,12 +181,25 @@ class _Search:
         steps: list[_Step] = []
         start, score = state, self.score(state)
         while len(steps) < max_edits:
-            best = min(self.candidates(state), key=lambda step: step.key, default=None)
+            better = [step for step in self.candidates(state) if step.edit.score < score - SMALLEST_GAIN]
+            better.sort(key=lambda step: step.key)
+            best = next((step for step in better if self.may(step, state, start)), None)
             if best is None or best.edit.score >= score - SMALLEST_GAIN:
                 break
             steps.append(replace(best, edit=replace(best.edit, why=self.reason(best, state, best.state))))
             state, score = best.state, best.edit.score
         return self.without_idle_edits(start, steps)
+
+    def may(self, step: _Step, state: _State, given: _State) -> bool:
+        """Whether an edit keeps what is right: the mean loss, and the groups of the given hierarchy."""
+        if step.edit.kind == "drop" and self.mean(step.state) > self.mean(state) + EQUAL:
+            return False
+        if step.edit.kind == "relabel" or (self.level_score == "max" and step.edit.kind != "drop"):
+            return True  # the groups stay, or the score asks for others
+        return triplet_agreement(given.labels.tolist(), step.state.labels.tolist()) >= SAME_GROUPS
+
+    def mean(self, state: _State) -> float:
+        return self.scores(state)[1]
 
     def without_idle_edits(self, start: _State, steps: list[_Step]) -> tuple[_State, list[_Step]]:
         """Take back the edits that the final score does not need (several nodes can be at their worst together)."""
@@ -405,6 +420,8 @@ class _Search:
         if says_nothing(self.taxonomy, concept):
             return None
         term = common_term(self.taxonomy, concept)
+        if term in state.labels[level + 1 :, columns]:
+            return None  # a label that stands above these values says nothing new below
         others = np.setdiff1d(np.arange(state.labels.shape[1]), columns)
         if term not in state.labels[level, others]:
             return term

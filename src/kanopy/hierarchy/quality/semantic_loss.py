@@ -128,5 +128,7 @@ def level_losses(losses: Floats, level_score: str = "max") -> Floats:
     """LevelGSL of a table of losses: with max (equation 2), or with the mean."""
     if level_score not in LEVEL_SCORES:
         raise InputError(f"There is no level score {level_score!r}. {near_miss(level_score, LEVEL_SCORES)}")
+    if np.isnan(losses).all():  # no value is known: nothing can be measured
+        return np.full(len(losses), np.nan)
     found: Floats = np.nanmax(losses, axis=1) if level_score == "max" else np.nanmean(losses, axis=1)
     return found

@@ -25,7 +25,7 @@ from typing import Any
 
 import numpy as np
 
-from kanopy._arrays import Floats
+from kanopy._arrays import SUPPRESSED_LABEL, Floats
 from kanopy._errors import InputError
 from kanopy._mixins import HtmlReprMixin, ReprMixin
 from kanopy.hierarchy.hierarchy import Hierarchy
@@ -104,6 +104,18 @@ class SemanticQuality(HtmlReprMixin):
         concepts = [self.senses.concept(leaf) for leaf in self.labels[0]]
         return agreement(self.senses.taxonomy, concepts, self.labels)
 
+    @property
+    def coverage(self) -> tuple[float, float]:
+        """The share of the values, and of the labels above them, that the ontology knows: only these are measured.
+
+        What it does not know counts as lost wholly, however clear it is to a reader.
+        """
+        values = {label for label in self.labels[0] if label != SUPPRESSED_LABEL}
+        groups = {label for row in self.labels[1:] for label in row if label != SUPPRESSED_LABEL} - values
+        known = [[self.senses.concept(label) >= 0 for label in found] for found in (values, groups)]
+        shares = [sum(found) / len(found) if found else 1.0 for found in known]
+        return shares[0], shares[1]
+
     def ranked_by(self, level_score: str = "mean") -> float:
         """What a ranking compares, lower is better: `max` the published VghGSL; `mean` the half of what labels lose on
         average (as a share of the most that can be lost) and the half of what the groups miss, (1 - agreement) / 2.
@@ -160,6 +172,8 @@ class SemanticQuality(HtmlReprMixin):
             "score": self.score,
             "mean_score": self.mean_score,
             "agreement": self.agreement,
+            "known_values": self.coverage[0],
+            "known_labels": self.coverage[1],
             "weights": list(self.weights),
             "levels": [
                 {

@@ -7,7 +7,7 @@ meaning.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, ClassVar
 
 import numpy as np
@@ -19,12 +19,15 @@ from kanopy._mixins import HtmlReprMixin
 from kanopy._parameter_types import Either, Integer, ListOf, MapOf, Number, OneOf, Optional, Text
 from kanopy.hierarchy.builders.base import Builder
 from kanopy.hierarchy.builders.semantic.cuts import CutTree, cut_levels, even_sizes, with_partial_groups
-from kanopy.hierarchy.builders.semantic.naming import GroupNames
-from kanopy.hierarchy.builders.semantic.official import Official, official_levels
+from kanopy.hierarchy.builders.semantic.everyday import Known, everyday, spread
+from kanopy.hierarchy.builders.semantic.kinds import with_kinds
+from kanopy.hierarchy.builders.semantic.naming import GroupNames, spelled, unique_terms
+from kanopy.hierarchy.builders.semantic.official import MOST_ROWS, official_levels
+from kanopy.hierarchy.builders.semantic.uniting import MEANING, OTHER, by_meaning, concepts_of, united_levels
 from kanopy.hierarchy.column import Column, column_of
 from kanopy.hierarchy.hierarchy import Hierarchy
 from kanopy.hierarchy.quality.semantic_loss import WEIGHTS, level_losses, level_weights, loss_table, transition_loss
-from kanopy.ontology.join import JoinTree, clearest_term, join_tree, least_common_subsumer
+from kanopy.ontology.join import JoinTree, join_tree, least_common_subsumer
 from kanopy.ontology.senses.labels import Match, find_label, root_of
 from kanopy.ontology.senses.senses import Choice, SenseChoices, Senses, senses_of_values
 from kanopy.ontology.similarity.measures import find_measure
@@ -33,7 +36,7 @@ from kanopy.ontology.taxonomy import Taxonomy
 MOST_CLUSTERED = 5_000
 """So many different concepts can be clustered: the matrix of their similarities is kept."""
 
-UNKNOWN = ("top", "error")
+UNKNOWN = ("other", "top", "error")
 STYLES = ("nearness", "taxonomy")
 
 
@@ -56,6 +59,8 @@ class Proposal(HtmlReprMixin):
     score: float
     level_scores: tuple[float, ...]
     notes: tuple[str, ...] = ()
+    sources: Mapping[str, str] = field(default_factory=dict)
+    """Which source made each group, where there are several."""
 
 
 @dataclass(frozen=True)
@@ -73,7 +78,7 @@ class SemanticBuilder(Builder):
     synonyms: Annotated[
         Mapping[str, str] | None, Optional(MapOf(Text(), "{'fib': 'lie'}")), "words of the ontology for values it lacks"
     ] = field(default=None, hash=False)
-    unknown: Annotated[str, OneOf(*UNKNOWN), "values that the ontology lacks"] = "top"
+    unknown: Annotated[str, OneOf(*UNKNOWN), "values that no source knows"] = "other"
 
     def build_column(self, column: Column) -> Hierarchy:
         """The hierarchy alone; `propose` also says what it means and how good it is."""
@@ -91,54 +96,57 @@ class SemanticBuilder(Builder):
         labels = list(column.labels())
         senses = senses_of_values(taxonomy, labels, self._choices(), header=column.name)
         concepts = np.array([senses.concept(label) for label in labels], np.int32)
-        known = np.flatnonzero(concepts >= 0)
-        notes = self._check_unknown(column, taxonomy, senses, len(known))
-        if (official := self._official(column.name, labels)) is not None:
-            return self._with_official(official, senses, labels, concepts, column.name, notes)
-        groups = self._group(senses, [labels[at] for at in known], concepts[known], notes)
+        sources = self._sources(column.name, labels)
+        rest = [at for at in range(len(labels)) if not any(each.known[at] for each in sources)]
+        known = [at for at in rest if concepts[at] >= 0]
+        notes = [each.note for each in sources]
+        notes += self._check_unknown(column, senses, [labels[at] for at in rest], len(known) + len(labels) - len(rest))
+        groups = Groups([])
+        if len(known) > 1 or (known and not sources):
+            groups = self._group(senses, [labels[at] for at in known], concepts[known], notes)
+        if sources or (self.unknown == "other" and groups.names and len(known) < len(labels)):
+            return self._united(sources, groups, known, senses, labels, concepts, column.name, notes)
         table = np.full((len(groups.concepts) + 1, len(labels)), -1, np.int32)
         table[0] = concepts
         for level, row in enumerate(groups.concepts, 1):
             table[level, known] = row
-        names = [dict(zip(known.tolist(), row, strict=True)) for row in groups.names]
+        names = [dict(zip(known, row, strict=True)) for row in groups.names]
         return _proposal(taxonomy, labels, table, names, groups.means, senses, self, column.name, notes)
 
-    def _official(self, name: str, labels: list[str]) -> Official | None:
-        """The levels of a classification that knows most of the words, where the builder asks for them."""
-        return None
+    def _sources(self, name: str, labels: list[str]) -> list[Known]:
+        """What classifications and vocabularies know about the values, where the builder asks for them."""
+        return []
 
-    def _with_official(
-        self, official: Official, senses: Senses, labels: list[str], concepts: Ints, name: str, notes: list[str]
+    def _united(
+        self,
+        sources: list[Known],
+        groups: Groups,
+        known: list[int],
+        senses: Senses,
+        labels: list[str],
+        concepts: Ints,
+        name: str,
+        notes: list[str],
     ) -> Proposal:
-        """The levels of a classification, and beside them what it does not know, grouped by the ontology."""
-        taxonomy, root = senses.taxonomy, root_of(senses.taxonomy)
-        rest = [at for at, known in enumerate(official.known) if not known and concepts[at] >= 0]
-        groups = Groups([])
-        if len(rest) > 1:
-            groups = self._group(senses, [labels[at] for at in rest], concepts[rest], notes)
-        height = len(official.rows)
-        table = np.full((height + 2, len(labels)), -1, np.int32)
-        table[0] = concepts
-        names: list[dict[int, str]] = []
-        for level, row in enumerate(official.rows):
-            own = {at: text for at, text in enumerate(row) if text}
-            for text in dict.fromkeys(own.values()):
-                members = [at for at, other in own.items() if other == text]
-                meant = [int(concepts[at]) for at in members if concepts[at] >= 0]
-                table[level + 1, members] = least_common_subsumer(taxonomy, meant) if meant else root
-            taken = set(own.values())
-            # The last row of the others is their top, which is the top of all.
-            at_most = max(len(groups.concepts) - 2, 0)
-            if len(groups.concepts) > 1:
-                for at, concept, text in zip(
-                    rest, groups.concepts[min(level, at_most)].tolist(), groups.names[min(level, at_most)], strict=True
-                ):
-                    table[level + 1, at] = concept
-                    own[at] = f"{text} (by meaning)" if text in taken else text
-            names.append(own)
-        table[-1] = root
-        names.append(dict.fromkeys(range(len(labels)), SUPPRESSED_LABEL))
-        return _proposal(taxonomy, labels, table, names, groups.means, senses, self, name, [official.note, *notes])
+        """The levels of all sources, and beside them what only the ontology knows, below one top."""
+        if groups.concepts:
+            words = groups.names or spelled(senses.taxonomy, [labels[at] for at in known], groups.concepts)
+            sources = [*sources, by_meaning(words, known, labels, MEANING)]
+        united = united_levels(labels, sources, self.unknown == "other")
+        table = concepts_of(senses.taxonomy, united.rows, labels, concepts)
+        rows = [*united.rows, [SUPPRESSED_LABEL] * len(labels)]
+        names = [dict(enumerate(row)) for row in rows]
+        if alone := [
+            label
+            for label, text in zip(labels, united.rows[-1] if united.rows else (), strict=False)
+            if text == OTHER and OTHER in united.sources
+        ]:
+            notes.append(
+                f"{len(alone):,} of {len(labels):,} values could not be grouped, and are {OTHER!r} below the top: "
+                f"{some(alone)}."
+            )
+        proposal = _proposal(senses.taxonomy, labels, table, names, groups.means, senses, self, name, notes)
+        return replace(proposal, sources=united.sources)
 
     def _choices(self) -> SenseChoices:
         own = dict(self.synonyms or {})
@@ -149,12 +157,14 @@ class SemanticBuilder(Builder):
         read = read_senses(self.senses)
         return SenseChoices(read.senses, {**read.synonyms, **own}, read.source)
 
-    def _check_unknown(self, column: Column, taxonomy: Taxonomy, senses: Senses, known: int) -> list[str]:
-        unknown = [choice.label for choice in senses.unknown]
-        where, source = column.where, taxonomy.name or self.ontology
+    def _check_unknown(self, column: Column, senses: Senses, rest: list[str], known: int) -> list[str]:
+        """Notes about values that no source knows, among those `rest` that only the ontology may know."""
+        asked = set(rest)
+        unknown = [choice.label for choice in senses.unknown if choice.label in asked]
+        where, source = column.where, senses.taxonomy.name or self.ontology
         hints = "; ".join(
             f"{choice.label!r}: perhaps {some(choice.match.suggestions)}"
-            for choice in senses.unknown[:5]
+            for choice in [one for one in senses.unknown if one.label in asked][:5]
             if choice.match.suggestions
         )
         help_ = f" ({hints})." if hints else "."
@@ -165,10 +175,8 @@ class SemanticBuilder(Builder):
             )
         notes = []
         if unknown:
-            notes.append(
-                f"{source} does not know {some(unknown)}{help_} They stay as they are up to the top, "
-                f"{SUPPRESSED_LABEL!r}."
-            )
+            what = "are 'other' below the top" if self.unknown == "other" else "stay as they are up to the top"
+            notes.append(f"{source} does not know {some(unknown)}{help_} They {what}, {SUPPRESSED_LABEL!r}.")
             if known * 2 < known + len(unknown):
                 notes.append(
                     f"Only {known} of {known + len(unknown)} values are known: so little can be grouped that a "
@@ -177,11 +185,14 @@ class SemanticBuilder(Builder):
         if ambiguous := [
             f"{senses.name(choice.label)} (or {', '.join(senses.others(choice.label)[:2])})"
             for choice in senses.ambiguous
+            if choice.label in asked
         ]:
             notes.append(
                 f"Of several meanings that fit as well, one was taken: {some(ambiguous)}. A senses file settles it."
             )
-        if approximate := [f"{choice.label} as {choice.match.term}" for choice in senses.approximate]:
+        if approximate := [
+            f"{choice.label} as {choice.match.term}" for choice in senses.approximate if choice.label in asked
+        ]:
             notes.append(f"Found only by stem, head noun or adjective: {some(approximate)}.")
         return notes
 
@@ -194,12 +205,13 @@ class SemanticBuilder(Builder):
 class Ontology(SemanticBuilder):
     """Group values by what they mean, in levels.
 
-    Senses are chosen for the whole column. `style="nearness"` joins values that are near by all links of the ontology
-    and by the words of its definitions, and names groups by what their members share; `style="taxonomy"` cuts the
-    ontology itself: values under the concepts where they meet, in levels that lose least meaning, with at most
-    `max_fan_out` children if the ontology allows. `levels` counts the values and the top; they shrink evenly. Unknown
-    values stay as they are up to the top (or are an error with `unknown="error"`). `propose` also returns the senses
-    and the score.
+    What classifications and vocabularies of everyday answers know comes first. Of the other values, senses are chosen
+    for the whole column. `style="nearness"` joins values that are near by all links of the ontology and by the words of
+    its definitions, and names groups by what their members share; `style="taxonomy"` cuts the ontology itself: values
+    under the concepts where they meet, in levels that lose least meaning, with at most `max_fan_out` children if the
+    ontology allows. `levels` counts the values and the top; they shrink evenly. What no source knows is `other` below
+    the top (apart with `unknown="top"`, an error with `unknown="error"`). `propose` also returns senses, score and
+    sources.
 
     >>> h = Ontology().build(["dog", "cat", "horse", "eagle", "owl", "hawk", "trout", "salmon"])
     >>> sorted(h.labels_at(2))
@@ -217,10 +229,19 @@ class Ontology(SemanticBuilder):
         int | None, Optional(Integer(2)), "the most children a node may have; groups strictly by kind"
     ] = None
 
-    def _official(self, name: str, labels: list[str]) -> Official | None:
+    def _sources(self, name: str, labels: list[str]) -> list[Known]:
         # Who asks for strict kinds, another ontology or other senses wants the ontology's own groups.
         plain = self.style == "nearness" and self.max_fan_out is None and self.ontology == "wordnet"
-        return official_levels(labels, name, self.levels) if plain and not self.senses and not self.synonyms else None
+        if not plain or self.senses or self.synonyms:
+            return []
+        official = official_levels(labels, name, self.levels)
+        if official is None:
+            return everyday(labels, name, min(MOST_ROWS, self.levels - 2))
+        rest = [label for label, known in zip(labels, official.known, strict=True) if not known]
+        return [
+            Known(official.rows, official.known, "classification", official.note),
+            *spread(everyday(rest, "", self.levels - 2), rest, labels),
+        ]
 
     def _group(self, senses: Senses, labels: list[str], concepts: Ints, notes: list[str]) -> Groups:
         taxonomy = senses.taxonomy
@@ -275,9 +296,15 @@ class Ontology(SemanticBuilder):
         if len(distinct) == 1:
             top = (*taxonomy.parents_of(top), top)[0]
         namer = GroupNames(taxonomy, labels, concepts)
+        partitions, left_over = with_kinds(namer, partitions, left_over)
         whole = namer.whole(top)
         rows, names = [np.full(len(concepts), top, np.int32)], [[whole] * len(labels)]
-        for groups in partitions:  # from the coarsest down: a group is named within the larger one
+        finer = [*partitions, np.arange(len(concepts), dtype=np.int32)][1:]
+        for groups, below in zip(
+            partitions, finer, strict=True
+        ):  # from the coarsest down: a group is named within the larger one
+            if len(rows) == len(partitions) > 1:  # finest groups without a name that says something are not made
+                groups = namer.only_named(groups, below, names[0])
             names.insert(0, namer.level(groups, names[0], left_over if len(rows) == 1 else -1))
             shared = {
                 group: least_common_subsumer(taxonomy, concepts[groups == group].tolist())
@@ -420,7 +447,7 @@ def _proposal(
     """Concepts become labels. -1 above the first row means: as the level below."""
     top = np.unique(table[-1])
     all_under_one = len(top) == 1 and top[0] >= 0 and top[0] != root_of(taxonomy)
-    words = _unique_terms(taxonomy, labels, table) if not names else {}
+    words = unique_terms(taxonomy, labels, table) if not names else {}
     rows: list[list[str]] = []
     concepts = table.copy()
     for value, label in enumerate(labels):
@@ -447,23 +474,3 @@ def _proposal(
     if SUPPRESSED_LABEL in hierarchy.labels:
         choices[SUPPRESSED_LABEL] = Choice(find_label(taxonomy, SUPPRESSED_LABEL), root_of(taxonomy), "says nothing")
     return Proposal(hierarchy, Senses(taxonomy, choices), float(weights @ losses), tuple(losses.tolist()), tuple(notes))
-
-
-def _unique_terms(taxonomy: Taxonomy, labels: Sequence[str], table: Ints) -> dict[int, str]:
-    """A label for every concept above the values: its clearest term, told apart from others by its hypernym."""
-    leaves: dict[str, int] = {label: value for value, label in enumerate(labels)}
-    used: dict[str, int] = {}
-    words: dict[int, str] = {}
-    for concept in dict.fromkeys(int(c) for row in table[1:][::-1] for c in row if c >= 0):
-        term = clearest_term(taxonomy, concept)
-        parents = taxonomy.parents_of(concept)
-        options = [term, f"{term} ({clearest_term(taxonomy, parents[0])})" if parents else term]
-        options.append(taxonomy.sense_name(concept))
-        for option in options:
-            # A value of the same name is no trouble if it lies under this concept: the two never stand side by side.
-            own_value = option in leaves and concept in table[1:, leaves[option]]
-            if option not in used and (option not in leaves or own_value):
-                break
-        used[option] = concept
-        words[concept] = option
-    return words

@@ -1,26 +1,25 @@
 """Names for groups of concepts: the common words that say what all members are and few others are.
 
-A group is named by the concept above its members that covers most of them and fewest values outside (France is in
-Europe: the whole a place is part of counts as above it). Members it does not cover are named too (`fish or seafood`),
-so that a name is true of every member. Of a large rest `other <what the larger group is called>` remains.
+A group is named by one concept that is true of all its members and of fewest values outside (France is in Europe: the
+whole a place is part of counts as above it). Where there is none, up to three members are named and the others counted
+(`potato, leek, onion +4`): a steward is asked for a better name. No label of a level is above another.
 """
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import cached_property
-from itertools import count
 
 import numpy as np
 
 from kanopy._arrays import SUPPRESSED_LABEL, Ints
+from kanopy.ontology.join import clearest_term
 from kanopy.ontology.taxonomy import Taxonomy, fold
 from kanopy.ontology.terms import all_above, common_term, says_nothing
 
-_JOINED = re.compile(r", | or | and ")
-MOST_PARTS = 3
+MOST_NAMED = 3
+"""So many members are named where no concept is true of all."""
 OUTSIDE = 0.5
 """A value outside the group that the name covers too weighs half a member."""
 MOST_OUTSIDE = 0.5
@@ -34,10 +33,11 @@ SELDOM = 2
 class GroupNames:
     """Names groups of the values `labels`, whose concepts are `concepts`; each name is used for one group only."""
 
-    def __init__(self, taxonomy: Taxonomy, labels: Sequence[str], concepts: Ints) -> None:
-        self.taxonomy, self.labels = taxonomy, labels
+    def __init__(self, taxonomy: Taxonomy, labels: Sequence[str], concepts: Ints, rows: Sequence[int] = ()) -> None:
+        self.taxonomy, self.labels, self.rows = taxonomy, labels, rows
         self.above = [all_above(taxonomy, concept) for concept in concepts.tolist()]
         self.own = frozenset(concepts.tolist())
+        self.place = {label: at for at, label in enumerate(labels)}
         self.written = frozenset(zip(map(fold, labels), concepts.tolist(), strict=True))
         self.under = Counter(concept for found in self.above for concept in found)
         self.taken: dict[str, frozenset[int]] = {}
@@ -69,75 +69,57 @@ class GroupNames:
 
     def _name(self, members: list[int], parent: str, left_over: bool) -> str:
         own = frozenset(members)
-        if self.taken.get(parent) == own:
-            concept = self.means.get(parent, -1)
-            name = self._other(parent, concept) if self._above_others(concept, own) else parent
-            if self.taken.setdefault(name, own) == own:
-                return name
-        parts, rest = ([], []) if left_over else self._parts(members, parent)
-        words = list(dict.fromkeys([self._term(part) for part in parts] + [self.labels[member] for member in rest]))
-        for name in self._options(parts, words, parent, own):
+        if self.taken.get(parent) == own and not self._above_others(self.means.get(parent, -1), own):
+            return parent  # the same group as on the level above
+        concept = None if left_over else self._concept(members, parent)
+        for name in self._options(members, concept, left_over):
             if self.taken.setdefault(name, own) == own:
                 break
-        if parts and name == words[0]:
-            self.means[name] = parts[0]
+        if concept is not None and name == self._term(concept):
+            self.means[name] = concept
         return name
 
-    def _options(self, parts: list[int], words: list[str], parent: str, own: frozenset[int]) -> Iterator[str]:
-        """What a group may be called, the clearest first; the last ones are free for sure."""
-        if len(words) == 1 and parts:
-            # Beside `bee` no group is called `insect`, which covers the bee too: no label is above its neighbour.
-            yield self._other(words[0], parts[0]) if self._above_others(parts[0], own) else words[0]
-        elif 0 < len(words) <= MOST_PARTS:
-            yield _either(words)
-        elif parts:
-            yield f"{', '.join(words[:2])} and others"
-        plain = (
-            parent != SUPPRESSED_LABEL and not parent.startswith(("other ", "rest of ")) and not _JOINED.search(parent)
-        )
-        general = self._other(parent, self.means.get(parent, -1)) if plain else "other"
-        if plain:
-            yield general
-        members = [self.labels[one] for one in sorted(own)]
-        for some in (words, members) if words else ():
-            yield f"{some[0]}, {some[1]} and others" if len(some) > 2 else _either(some)
-        if words:  # a larger group may have the shorter name: `other` would hide that these belong together
-            yield f"{', '.join(members[:3])} and others" if len(members) > 4 else _either(members)
-        yield general
-        yield from (f"{general} ({number})" for number in count(2))
+    def _options(self, members: list[int], concept: int | None, left_over: bool) -> Iterator[str]:
+        """What a group may be called: one concept, or up to three of its members and how many more there are."""
+        if concept is not None:
+            yield self._term(concept)
+        if left_over:
+            yield "other"
+        named = sorted(members, key=lambda one: (-self.rows[one], one)) if self.rows else members
+        for shown in range(min(MOST_NAMED, len(named)), len(named) + 1):
+            yield listed([self.labels[one] for one in named[:shown]], len(named) - shown)
+
+    def only_named(self, groups: Ints, finer: Ints, parents: Sequence[str]) -> Ints:
+        """Groups that one concept names; the members of the others stay in their finer groups."""
+        self.beside = [frozenset(np.flatnonzero(groups == group).tolist()) for group in np.unique(groups)]
+        out = groups.copy()
+        for group in np.unique(groups).tolist():
+            members = np.flatnonzero(groups == group)
+            own = frozenset(members.tolist())
+            if len(members) < 2 or self.taken.get(parents[members[0]]) == own:
+                continue
+            if self._concept(members.tolist(), parents[members[0]]) is None:
+                out[members] = finer[members] + len(self.labels)
+        return np.asarray(np.unique(out, return_inverse=True)[1], np.int32)
+
+    def _concept(self, members: list[int], parent: str) -> int | None:
+        """The concept that is true of all members and of few others, and is not above another group of the level."""
+        own = frozenset(members)
+        inside = Counter(concept for member in members for concept in self.above[member])
+        scored = [
+            (OUTSIDE * (self.under[one] - count) + UNCOMMON * (one not in self._common), self._size(one), one)
+            for one, count in inside.items()
+            if count == len(members)
+            and self.under[one] - count <= MOST_OUTSIDE * count
+            and self._may_name(one, parent)
+            and self.place.get(self._term(one), members[0]) in own
+            and not self._above_others(one, own)
+        ]
+        return min(scored)[2] if scored else None
 
     def _above_others(self, concept: int, own: frozenset[int]) -> bool:
         """Whether a concept is true of all of another group of this level, or of a value that is alone there."""
         return any(all(concept in self.above[one] for one in group) for group in self.beside if group != own)
-
-    def _other(self, name: str, concept: int) -> str:
-        """What is left of a kind, or of a place."""
-        return f"rest of {name}" if concept >= 0 and self.taxonomy.is_instance[concept] else f"other {name}"
-
-    def _parts(self, members: list[int], parent: str) -> tuple[list[int], list[int]]:
-        """The concepts that cover the members best, and the members that none of them covers."""
-        parts: list[int] = []
-        rest = list(members)
-        inside = Counter(concept for member in members for concept in self.above[member])
-        while len(rest) > 1 and len(parts) < MOST_PARTS:
-            covered = Counter(concept for member in rest for concept in self.above[member])
-            scored = [
-                (
-                    count - OUTSIDE * (self.under[one] - inside[one]) - UNCOMMON * (one not in self._common),
-                    -self._size(one),
-                    -one,
-                )
-                for one, count in covered.items()
-                if count > 1
-                and self.under[one] - inside[one] <= MOST_OUTSIDE * inside[one]
-                and self._may_name(one, parent)
-            ]
-            if not scored or max(scored)[0] < 1.0:
-                break
-            best = -max(scored)[2]
-            parts.append(best)
-            rest = [member for member in rest if best not in self.above[member]]
-        return parts, rest
 
     def _may_name(self, concept: int, parent: str) -> bool:
         return not says_nothing(self.taxonomy, concept) and self._term(concept) != parent
@@ -171,6 +153,41 @@ class GroupNames:
         return np.bincount(self.taxonomy.ancestors, minlength=self.taxonomy.size).astype(np.int32)
 
 
-def _either(words: list[str]) -> str:
-    """`a`, `a or b`, `a, b or c`."""
-    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} or {words[-1]}"
+def listed(names: Sequence[str], more: int) -> str:
+    """Up to three values, and how many more there are.
+
+    >>> listed(["leek", "onion"], 0), listed(["potato", "leek", "onion"], 4)
+    ('leek or onion', 'potato, leek, onion +4')
+    """
+    if more:
+        return f"{', '.join(names)} +{more}"
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} or {names[-1]}"
+
+
+def spelled(taxonomy: Taxonomy, labels: list[str], concepts: Sequence[Ints]) -> list[list[str]]:
+    """The names of groups that are concepts of the ontology; -1 means as the level below."""
+    words = unique_terms(taxonomy, labels, np.array([concepts[0], *concepts], np.int32))
+    rows = [labels]
+    for level in concepts:
+        rows.append([words.get(concept, before) for concept, before in zip(level.tolist(), rows[-1], strict=True)])
+    return rows[1:]
+
+
+def unique_terms(taxonomy: Taxonomy, labels: Sequence[str], table: Ints) -> dict[int, str]:
+    """A label for every concept above the values: its clearest term, told apart from others by its hypernym."""
+    leaves: dict[str, int] = {label: value for value, label in enumerate(labels)}
+    used: dict[str, int] = {}
+    words: dict[int, str] = {}
+    for concept in dict.fromkeys(int(c) for row in table[1:][::-1] for c in row if c >= 0):
+        term = clearest_term(taxonomy, concept)
+        parents = taxonomy.parents_of(concept)
+        options = [term, f"{term} ({clearest_term(taxonomy, parents[0])})" if parents else term]
+        options.append(taxonomy.sense_name(concept))
+        for option in options:
+            # A value of the same name is no trouble if it lies under this concept: the two never stand side by side.
+            own_value = option in leaves and concept in table[1:, leaves[option]]
+            if option not in used and (option not in leaves or own_value):
+                break
+        used[option] = concept
+        words[concept] = option
+    return words
