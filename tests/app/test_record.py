@@ -224,8 +224,8 @@ def test_small_faults_stay_mended(tmp_path: Path) -> None:
         assert "made release" in str([row for each in hand.elements() for row in each.props.get("rows", [])])
         release = controller.result_folder.name
         await hand.go("/download", "All releases of this project")
-        hand.press(f"Download: Download the release {release}")
         hand.press(f"Delete the release {release}")
+        await hand.see("removed for good")
         hand.press("Delete")
         await hand.until(lambda: controller.summary is None)
         assert controller.record.events[-1]["event"] == "release removed"
