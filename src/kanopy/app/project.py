@@ -120,7 +120,9 @@ class Project:
 
     def close(self) -> None:
         """Let another server have the folder."""
-        os.close(self._lock)
+        handle, self._lock = self._lock, -1
+        if handle >= 0:
+            os.close(handle)
 
     # ---- steps --------------------------------------------------------------------------------------------
 
