@@ -126,8 +126,8 @@ def reproduce(*, quick: bool = False, progress: Progress = SILENT) -> Reproducti
                 _model_claim(curves, ks, models)),
         conventions=(
             "OTF merges the two nodes whose centres are nearest; the centre here is the mean of the rows (weighted), "
-            "a choice of ours: the paper states no formula for it. With the mean of distinct values or the midpoint its trees are others: see the claim "
-            "of ours.",
+            "a choice of ours: the paper states no formula for it. With the mean of distinct values or the midpoint "
+            "its trees are others: see the claim of ours.",
             "The width of an interval is its extent, largest minus smallest value: a single value costs nothing. "
             "Counted as a length (values covered) it would cost too.",
             "Predefined hierarchies (widths 5, 10, 20; four groups of four) and Han's algorithm are stand-ins of ours.",
