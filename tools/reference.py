@@ -310,7 +310,7 @@ def fields(value: Any, above: str = "") -> Iterator[tuple[str, str]]:
 
 PER_NAME = (
     "losses", "column_losses", "sensitive", "levels", "seconds", "parameters", "senses", "rows_at_risk", "by_columns",
-    "examples", "gain",
+    "examples", "gain", "means", "deviations",
 )  # fmt: skip
 """Tables whose keys are columns, metrics or stages: they are not listed."""
 

@@ -58,7 +58,8 @@ def test_few_cells_are_hidden(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", range(3))
 def test_no_small_cell_follows_from_what_is_published(seed: int) -> None:
-    """Every way to fill the hidden cells of a small table is tried: the reader cannot exclude that a cell is large."""
+    """Every way to fill the hidden cells of a small table is tried: the reader cannot exclude that a cell is large,
+    although he knows that no hidden cell is empty."""
     draw = random.Random(seed)
     frame = pl.DataFrame({"a": [draw.choice("xxy") for _ in range(18)], "b": [draw.choice("uuv") for _ in range(18)]})
     least = 4
@@ -74,7 +75,7 @@ def test_no_small_cell_follows_from_what_is_published(seed: int) -> None:
         cells |= {(a, TOTAL): sum(cells[a, b] for b in "uv") for a in "xy"}
         cells |= {(TOTAL, b): sum(cells[a, b] for a in "xy") for b in "uv"}
         cells[TOTAL, TOTAL] = sum(counts)
-        if all(shown[labels] is None or shown[labels] == cells[labels] for labels in shown):
+        if all(cells[labels] > 0 if shown[labels] is None else shown[labels] == cells[labels] for labels in shown):
             largest = {labels: max(largest[labels], cells[labels]) for labels in shown}
     for place, labels in enumerate(found.labels):
         if found.primary[place]:

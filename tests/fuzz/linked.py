@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import tempfile
 from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +30,12 @@ def judge_tables(seed: int) -> str:
     """Run a job of several tables and count by definition who can be told from fewer than k."""
     drawn = Drawn(seed, most_people=12)
     job = drawn.job() | {"keys": drawn.rng.choice(["numbers", "hash"])}
+    guarded = drawn.rng.choice(["", "", "person", "visit"])
+    if guarded:
+        own = job["tables"][guarded]
+        ills = pl.Series("ill", [drawn.rng.choice("xyz") for _ in range(own["data"].height)], dtype=pl.String)
+        own["data"] = own["data"].with_columns(ills)
+        own["models"] = ["l-distinct:ill:2"]
     try:
         found = anonymize_tables(job, key=KEY if job["keys"] == "hash" else None)
     except NoSolution:
@@ -36,6 +43,8 @@ def judge_tables(seed: int) -> str:
     except InputError:
         return "refused"
     assert breaches(found.frames, drawn.quasi, drawn.links, drawn.k, drawn.known, drawn.together) == 0
+    if guarded:
+        assert not alike(found.frames, drawn, guarded), "a group of people has one value of a guarded column"
     lost = sum(len(rows) for rows in drawn.rows.values()) - sum(frame.height for frame in found.frames.values())
     rows = len(drawn.rows["person"]) if drawn.known == 0 else sum(len(rows) for rows in drawn.rows.values())
     gone = len(drawn.rows["person"]) - found.frames["person"].height if drawn.known == 0 else lost
@@ -50,6 +59,35 @@ def judge_tables(seed: int) -> str:
             possible = {tree.generalize(row[column], found.levels[name][column]) for row in rows}
             assert labels <= possible, "a label is not of its level"
     return "published"
+
+
+def alike(frames: Mapping[str, pl.DataFrame], drawn: Drawn, guarded: str) -> list[Any]:
+    """Groups of people, by what is published of the person and of one row, in which a guarded column has one value:
+    in its table and in all tables below it, by the published keys."""
+    quasi, links = drawn.quasi, {each["from"].split(".")[0]: each for each in drawn.links}
+    rows = {
+        name: {row.get("id", row.get("key", place)): row for place, row in enumerate(frame.iter_rows(named=True))}
+        for name, frame in frames.items()
+    }
+    found: dict[Any, set[str]] = {}
+    for name in frames:
+        if drawn.known == 0 and name != "person":
+            continue
+        for row in rows[name].values():
+            chain, at = [(name, row)], name
+            while at != "person":
+                column, above = links[at]["from"].split(".")[1], links[at]["to"].split(".")[0]
+                chain.append((above, rows[above][chain[-1][1][column]]))
+                at = above
+            values = [own["ill"] for table, own in chain if table == guarded]
+            if not values:
+                continue
+            said = [table for table, _ in chain if table in (name, "person")]
+            if drawn.together:
+                said = [table for table, _ in chain]
+            key = tuple(str(own[c]) for table, own in chain if table in said for c in quasi[table])
+            found.setdefault((name, key), set()).add(values[0])
+    return [group for group, values in found.items() if len(values) < 2]
 
 
 def judge_releases(seed: int) -> str:

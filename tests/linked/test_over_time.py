@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
@@ -38,8 +39,10 @@ def months(people: int, count: int, seed: int = 3) -> list[pl.DataFrame]:
     return found
 
 
-def follow(tables: list[pl.DataFrame], folder: Path, suppress: str, **more: Any) -> list[kanopy.Result]:
-    """A release per table; after each, who agrees in all is counted from the published files alone."""
+def follow(
+    tables: list[pl.DataFrame], folder: Path, suppress: str, seconds: list[float], **more: Any
+) -> list[kanopy.Result]:
+    """A release per table, with its processor time; after each, the published files alone say who agrees in all."""
     shown: list[dict[int, Any]] = []
     present: list[set[int]] = []
     results = []
@@ -61,7 +64,9 @@ def follow(tables: list[pl.DataFrame], folder: Path, suppress: str, **more: Any)
         )
         out = folder / f"m{month}.csv"
         table = table.with_columns(copy=pl.col("who") * 7)
+        begun = time.process_time()
         result, _ = publish_over_time(table, job, Files(str(out)), folder / "ledger", KEY)
+        seconds.append(time.process_time() - begun)
         results.append(result)
         must_go = sum(shared[history] < 5 for history in histories.values()) if month else 0
         assert table.height - result.rows == must_go
@@ -83,18 +88,19 @@ def _texts(result: kanopy.Result) -> pl.Series:
 def test_two_months_together_keep_k(tmp_path: Path) -> None:
     adult = pl.read_parquet(bundled("adult.parquet")).head(4000).with_row_index("who")
     tables = [adult.sample(fraction=0.85, seed=seed).select("who", *QUASI) for seed in (1, 2)]
-    first, second = follow(tables, tmp_path, "2%")
+    first, second = follow(tables, tmp_path, "2%", [])
     assert second.losses["loss"] >= first.losses["loss"]
 
 
 def test_six_months_of_changing_people_keep_k(tmp_path: Path) -> None:
-    follow(months(1500, 6), tmp_path, "5%")
+    follow(months(1500, 6), tmp_path, "5%", [])
 
 
 @pytest.mark.slow
 def test_twelve_months_of_fifty_thousand_people_keep_k(tmp_path: Path) -> None:
-    results = follow(months(50_000, 12), tmp_path, "5%")
-    assert len(results) == 12
+    seconds: list[float] = []
+    follow(months(50_000, 12), tmp_path, "5%", seconds)
+    assert len(seconds) == 12 and seconds[-1] <= 2 * seconds[0], seconds
 
 
 def test_later_k_other_columns_and_local_algorithms_are_kept(tmp_path: Path) -> None:

@@ -183,10 +183,12 @@ def test_missing_file_folder_and_unknown_suffix(tmp_path: Path) -> None:
     (tmp_path / "d.csv").mkdir()
     with pytest.raises(DataError, match="is a folder"):
         read_table(tmp_path / "d.csv")
-    with pytest.raises(DataError, match=r"\.rds.*Known suffixes: \.csv"):
-        read_table(tmp_path / "t.rds")
-    with pytest.raises(DataError, match="no suffix"):
-        read_table(tmp_path / "table")
+    for name, words in (("t.rds", r"\.rds.*Known suffixes: \.csv"), ("table", "no suffix")):
+        with pytest.raises(DataError, match="no file"):
+            read_table(tmp_path / name)
+        put(tmp_path, b"a\n1\n", name)
+        with pytest.raises(DataError, match=words):
+            read_table(tmp_path / name)
 
 
 TYPED = pl.DataFrame({"age": [41, None, 29], "city": ["Rome", "Köln", None], "w": [1.5, 2.0, None]})

@@ -307,3 +307,18 @@ def test_extensions_treat_columns_too(hospital):
 
 def test_errors_are_all_of_one_family():
     assert issubclass(JobError, KanopyError) and treating.NOTHING_GENERALIZED
+
+
+def test_assessments_study_treated_numbers(hospital):
+    rows = hospital.with_row_index("at")
+    job = Job(
+        quasi="age", k=3, suppress=0.5, insensitive="at", allow_dependent="at", shuffle=False,
+        protect={"creatinine": {"method": "microaggregate", "together": ["sodium"]}},
+    )  # fmt: skip
+    data = anonymize(rows, job).data
+    (utility,) = kanopy.assess(rows, data, job, on="at", learn=False, queries=0).treated
+    (risk,) = kanopy.assess_risk(rows, job, released=data, on="at").treated
+    assert utility == risk and utility.risk.columns == ("creatinine", "sodium")
+    assert utility.utility.means["sodium"] == pytest.approx(0, abs=1e-9) and 0 < utility.risk.linked < 1
+    page = kanopy.assess(rows, data, on="at", learn=False, queries=0).to_html()
+    assert "Treated numbers" in page and "eigenvalues differ" in page

@@ -155,8 +155,7 @@ def _read(text: str, wanted: list[str] | None, layout: Layout) -> Source:
     if text.startswith(URL_SCHEMES):
         return _read_url(text, wanted, layout)
     path, inner, query = split_source(text)
-    kind = _kind(path)
-    _check_file(path)
+    kind = _readable_kind(path)
     if kind == "csv":
         if inner or query:
             raise DataError(f"A text file holds one table: give {str(path)!r} without '::' or '?'.")
@@ -197,8 +196,7 @@ def _read(text: str, wanted: list[str] | None, layout: Layout) -> Source:
 def check_source(source: str | os.PathLike[str]) -> None:
     """Raise `DataError` if a local source is not there or cannot be a table; nothing of it is read."""
     if (path := local_path(source)) is not None:
-        _kind(path)
-        _check_file(path)
+        _readable_kind(path)
 
 
 def local_path(source: str | os.PathLike[str]) -> Path | None:
@@ -245,6 +243,15 @@ def _kind(path: Path) -> str:
             f"with {' or '.join(COMPRESSIONS)}."
         )
     return KINDS[suffixes[-1]]
+
+
+def _readable_kind(path: Path) -> str:
+    """The kind of a file; one that is not there is said to be absent, whatever its name ends in."""
+    if not path.exists():
+        _check_file(path)
+    kind = _kind(path)
+    _check_file(path)
+    return kind
 
 
 def _check_file(path: Path) -> None:

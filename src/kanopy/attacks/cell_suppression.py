@@ -2,12 +2,12 @@
 
 Cells of 1 to `least` - 1 people are hidden (primary suppression), and further ones so that no hidden cell follows from
 the totals (complementary suppression). What a reader can work out of each hidden cell is computed exactly, as the
-smallest and the largest count that agree with all published ones: a linear program per cell. A hidden small cell is
-protected if its largest possible count is at least `least`. Complementary cells are found one small cell at a time, by
-the linear program of the cheapest change of the table that raises it (Kelly, Golden, Assad 1992, "Cell suppression:
-disclosure protection for sensitive tabular data", Networks 22; Fischetti and Salazar-González 2000, "Models and
-algorithms for optimizing cell suppression in tabular data with linear constraints", JASA 95), and those that turn out
-not to be needed are published again.
+smallest and the largest count that agree with all published ones: a linear program per cell. Counts of nobody are
+published, so a reader knows that no hidden cell is empty. A hidden small cell is protected if its largest possible
+count is at least `least`. Complementary cells are found one small cell at a time, by the linear program of the cheapest
+change of the table that raises it (Kelly, Golden, Assad 1992, "Cell suppression: disclosure protection for sensitive
+tabular data", Networks 22; Fischetti and Salazar-González 2000, "Models and algorithms for optimizing cell suppression
+in tabular data with linear constraints", JASA 95), and those that turn out not to be needed are published again.
 """
 
 from __future__ import annotations
@@ -183,7 +183,7 @@ class _Solver:
         goal = np.zeros(len(free))
         goal[np.searchsorted(free, cell)] = sign
         right = -(self._matrix[used] @ known)
-        solved = self._optimize.linprog(goal, A_eq=matrix[used], b_eq=right, bounds=(0, None), method="highs")
+        solved = self._optimize.linprog(goal, A_eq=matrix[used], b_eq=right, bounds=(1, None), method="highs")
         if solved.status == 3:
             return np.inf
         if solved.status:
@@ -201,12 +201,12 @@ class _Solver:
     def cheapest(self, cell: int, more: int, hidden: Mask) -> Mask:
         """The cells that change in the cheapest change of the table that raises a cell by so many people.
 
-        Counts of nobody stay: they are published, and hiding one would say nothing.
+        Counts of nobody stay: they are published, and no hidden count becomes one of nobody.
         """
         count = len(self._counts)
         price = np.where(hidden, 0.0, 1.0 + np.log1p(self._counts) / 100.0)
         room = np.where(self._counts > 0, np.inf, 0.0)
-        up, down = room.copy(), np.minimum(room, self._counts)
+        up, down = room.copy(), np.minimum(room, np.maximum(self._counts - 1, 0))
         fixed = np.zeros(count)
         fixed[cell] = more
         up[cell] = down[cell] = 0.0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -64,7 +65,7 @@ def key_for(job: Any, key_file: Path | None, data: str = "") -> bytes | None:
     from kanopy.treatments.base import KEY, SEED
 
     secrets = {treatment.secret for treatment in getattr(job, "protect", {}).values()}
-    if key_file is not None and data and key_file.resolve() in {Path(file).resolve() for file in inputs_of(data)}:
+    if key_file is not None and data and os.path.realpath(key_file) in map(os.path.realpath, inputs_of(data)):
         raise JobError(
             f"The key file {str(key_file)!r} is the table itself, which others have. Name a file of its own."
         )

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from kanopy._core.classes import Classes, ColumnFacts, Domain, Sensitive
 from kanopy._core.numbering import number_rows
 from kanopy._core.units import ALL, Units
 from kanopy._errors import HierarchyError, JobError
+from kanopy._parameter_types import Anything, Text
 from kanopy.hierarchy.hierarchy import Hierarchy
 from kanopy.linked.job import At
 from kanopy.linked.keys import Related
@@ -352,8 +353,8 @@ class OfTables(Model):
 
     name: ClassVar[str] = "of-tables"
     summary: ClassVar[str] = "A model about a column of one of several tables."
-    model: Model
-    column: str
+    model: Annotated[Model, Anything(), "the model of the table"]
+    column: Annotated[str, Text("the name of a column"), "the column, with its table"]
 
     @property
     def sensitive(self) -> tuple[str, ...]:

@@ -252,8 +252,8 @@ def _require_models(
             column = model.sensitive[0]
             for below in related.order:
                 rows = _rows_above(related, below, name)
-                if rows is None or not frames[below].height:
-                    continue
+                if rows is None or not frames[below].height or (job.known_rows == 0 and below != name):
+                    continue  # where no row of events is known, none of them makes a group of its own
                 values = related.frames[name][column][rows.clip(min=0)]
                 values = (
                     pl.select(pl.when(pl.Series(rows >= 0)).then(values)).to_series().alias(column)

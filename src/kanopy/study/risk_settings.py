@@ -94,3 +94,10 @@ def split_settings(
         raise JobError(f"An assessment takes no argument {strangers[0]!r}. {near_miss(strangers[0], known)}")
     found = settings or RiskSettings()
     return replace(found, **own) if own else found, rest
+
+
+IN_VAIN = {
+    "hierarchies": RELEASED,
+    "k": Needs("a job that makes a release; a risk that rows may have is a threshold", lambda study: False, "study"),
+}
+"""Arguments of `Job` that an assessment has no use for, or not always."""

@@ -21,7 +21,7 @@ from kanopy._core.units import ALL, KNOWN_ALL
 from kanopy._errors import DataError, JobError, some
 from kanopy._mixins import Plain, Short
 from kanopy._parameters import unused
-from kanopy._usage import Needs, in_vain, refuse_in_vain
+from kanopy._usage import in_vain, refuse_in_vain
 from kanopy.engine.opening import PATH, place_of
 from kanopy.metrics.risk.class_sizes import THRESHOLDS, Risk, SizeBin, risk, rows_at_risk, size_histogram
 from kanopy.metrics.risk.disclosure import Disclosure, People, attribute_disclosure
@@ -34,9 +34,10 @@ from kanopy.metrics.risk.population import (
 )
 from kanopy.study.earlier_release import Beside, RowOrder, joined_releases, row_order
 from kanopy.study.exposed_endpoints import ExposedEnds, exposed_ends
-from kanopy.study.risk_settings import RELEASED, RiskSettings, split_settings
+from kanopy.study.risk_settings import IN_VAIN, RiskSettings, split_settings
 from kanopy.study.subject import Subject, column_names, refuse_alone, refuse_elsewhere, refuse_joined
 from kanopy.study.survey import SurveyAnswers, SurveyQuestions, survey_answers
+from kanopy.treatments.study import TreatedStudy, study_numbers
 
 if TYPE_CHECKING:
     import polars as pl
@@ -92,6 +93,8 @@ class RiskAssessment(Short):
     """How many rows of one of them others may know."""
     order: RowOrder | None = None
     """Who is found by the place of their row in the release."""
+    treated: tuple[TreatedStudy, ...] = ()
+    """Risk and utility of treated numbers of the release."""
     beside: Beside | None = None
     """What the table gives away together with an earlier release of the same people."""
 
@@ -133,6 +136,7 @@ class RiskAssessment(Short):
             "identifying": None if self.identifying is None else self.identifying.to_dict(),
             "disclosure": [each.to_dict() for each in self.disclosure],
             "attacks": [each.to_dict() for each in self.attacks],
+            "treated_numbers": [each.to_dict() for each in self.treated],
             **self.answers.to_dict(),
             **({} if self.units is None else {"counted": self.counted, "units": self.units, "known": self.known}),
             **({} if self.order is None else {"row_order": {**self.order.to_dict(), "share": self.order.share}}),
@@ -155,13 +159,6 @@ class RiskAssessment(Short):
         from kanopy.report import notebook
 
         return notebook.risk_assessment(self.to_dict())
-
-
-IN_VAIN = {
-    "hierarchies": RELEASED,
-    "k": Needs("a job that makes a release; a risk that rows may have is a threshold", lambda study: False, "study"),
-}
-"""Arguments of `Job` that an assessment has no use for, or not always."""
 
 
 def assess_risk(
@@ -264,6 +261,7 @@ def assess_risk(
             attacks=attack_matched(matched, found.quasi, seed=asked.seed, units=units),
             order=row_order(matched.partner),
             exposed=exposed_ends(frame, other, shared, asked.least_rows, units=units),
+            treated=study_numbers(frame, other, matched.partner, wanted.protect, found.quasi),
         )
     if beside is not None:
         together = joined_releases(

@@ -25,6 +25,7 @@ from kanopy.metrics.utility.published_values import Covers
 from kanopy.metrics.utility.queries import QueryErrors, query_errors
 from kanopy.study.subject import Subject
 from kanopy.study.table_matching import Matched, match_tables
+from kanopy.treatments.study import TreatedStudy, study_numbers
 
 if TYPE_CHECKING:
     import polars as pl
@@ -56,6 +57,8 @@ class Assessment(Short):
     bounds: tuple[Bounds, ...]
     notes: tuple[str, ...] = ()
     distributions: dict[str, dict[str, Any]] = field(default_factory=dict)
+    treated: tuple[TreatedStudy, ...] = ()
+    """Risk and utility of numbers that were treated, or otherwise changed."""
 
     @property
     def loss(self) -> float:
@@ -80,6 +83,7 @@ class Assessment(Short):
             "queries": None if self.queries is None else self.queries.to_dict(),
             "learners": [learner.to_dict() for learner in self.learners],
             "bounds": [bound.to_dict() for bound in self.bounds],
+            "treated_numbers": [each.to_dict() for each in self.treated],
             "notes": list(self.notes),
         }
 
@@ -150,6 +154,9 @@ def assess(
         matched, hierarchies=known, job=wanted, target=target, learn=learn, queries=queries, seed=seed
     )  # fmt: skip
     notes = () if lists is None else (f"{lists.note} What is measured counts elements.",)
+    if lists is None:
+        numbers = study_numbers(frame, to_polars(released)[0], matched.partner, wanted.protect, wanted.quasi)
+        found = replace(found, treated=numbers)
     return replace(found, notes=(*found.notes, *notes, *_about_people(frame, wanted, matched)))
 
 

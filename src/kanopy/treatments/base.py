@@ -52,14 +52,13 @@ class Secrets:
 class Table:
     """What a treatment is given: rows, what is known of the whole table, and secrets.
 
-    `rows` are all rows of the table, or a piece of it that begins at row `first`. `facts` are what the treatment's
+    `rows` are all rows of the table, or a piece of it. `facts` are what the treatment's
     `measures` gave on the whole table. `units` say whose row each is, where the job has a unit.
     """
 
     rows: pl.DataFrame
     secrets: Secrets
     facts: Mapping[str, Any] = field(default_factory=dict)
-    first: int = 0
     units: Longs | None = None
     say: Callable[[str], None] = lambda note: None
 

@@ -78,11 +78,11 @@ class Noise(Treatment):
                     f"{column!r} is constant: noise by a share of its spread has no effect. Leave it out, or "
                     "suppress the column."
                 )
-            drawn = normals(seed, table.first, len(values)) * (self.share * settled(spread))
+            drawn = normals(seed, 0, len(values)) * (self.share * settled(spread))
             noisy = values + self._by_row(drawn, table)
         else:
-            drawn = uniforms(seed, table.first, len(values))
-            side = np.where(uniforms(seed, table.first, len(values), 1) < 0.5, -1.0, 1.0)
+            drawn = uniforms(seed, 0, len(values))
+            side = np.where(uniforms(seed, 0, len(values), 1) < 0.5, -1.0, 1.0)
             noisy = values * self._by_row(1.0 + side * self.share * (0.5 + drawn), table)
         return {column: published_numbers(noisy, series, whole=self.whole)}
 

@@ -78,7 +78,7 @@ class Rounding(Treatment):
         if self.kind == NEAREST:
             counted = np.floor(steps + 0.5)
         elif self.kind == RANDOM:
-            counted = np.floor(_settled(steps) + uniforms(seed, table.first, len(values)))
+            counted = np.floor(_settled(steps) + uniforms(seed, 0, len(values)))
         else:
             counted = np.full(len(values), np.nan)
             stratum, _ = strata_of(table.rows, self.within)

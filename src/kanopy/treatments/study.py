@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kanopy._arrays import Floats
+from kanopy._arrays import Floats, Longs
 from kanopy.metrics.risk.treated_numbers import TreatedRisk, study_risk
 from kanopy.metrics.utility.treated_numbers import TreatedUtility, study_utility
 
@@ -56,6 +56,44 @@ def study_treated(
     {'pay': 0.0}
     """
     return tuple(_study(column, treatment, original, published, least_rows) for column, treatment in protect.items())
+
+
+def study_numbers(
+    original: pl.DataFrame,
+    published: pl.DataFrame,
+    partner: Longs,
+    protect: Mapping[str, Any],
+    quasi: Collection[str] = (),
+    least_rows: int = 5,
+) -> tuple[TreatedStudy, ...]:
+    """The figures of numbers and dates that a release publishes other than they were; `partner` is the published row of
+    each row, -1 where there is none.
+
+    Those of the treatments of a job; without, all such columns but the quasi-identifiers, together.
+
+    >>> import polars as pl
+    >>> before = pl.DataFrame({"pay": [10, 12, 14, 30, 33, 36], "age": [1, 2, 3, 4, 5, 6]})
+    >>> after = before.with_columns(pay=pl.Series([12, 12, 12, 33, 33, 33]))
+    >>> study_numbers(before, after, np.arange(6), {})[0].column
+    'pay'
+    """
+    original, published = original[np.flatnonzero(partner >= 0)], published[partner[partner >= 0]]
+    if protect:
+        there = {name for name in original.columns if name in published.columns}
+        named = {column: each for column, each in protect.items() if set(each.writes(column)) <= there}
+        return tuple(each for each in study_treated(named, original, published, least_rows) if each.risk is not None)
+    usable = []
+    for name in published.columns:
+        if name in quasi or name not in original.columns:
+            continue
+        x, y = as_numbers(original[name]), as_numbers(published[name])
+        if x is not None and y is not None and not np.array_equal(x, y, equal_nan=True):
+            usable.append((name, x, y))
+    if not usable:
+        return ()
+    names, x, y = tuple(name for name, _, _ in usable), *(np.column_stack([u[i] for u in usable]) for i in (1, 2))
+    changed = float((x != y)[~np.isnan(x)].mean())
+    return (TreatedStudy(", ".join(names), "", changed, study_risk(names, x, y), study_utility(names, x, y)),)
 
 
 def _study(column: str, treatment: Any, original: pl.DataFrame, published: pl.DataFrame, least: int) -> TreatedStudy:

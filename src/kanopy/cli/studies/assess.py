@@ -78,6 +78,8 @@ def _show(out: Any, found: Any, report: Path | None) -> None:
     from rich.markup import escape
     from rich.text import Text
 
+    from kanopy.cli.studies.risk import show_numbers
+
     out.print(
         f"Published values lost [bold]{found.loss:.2%}[/] of their detail; {found.released_rows:,} of {found.rows:,} "
         f"rows are in the release, {found.hidden_rows:,} of them hidden."
@@ -103,6 +105,7 @@ def _show(out: Any, found: Any, report: Path | None) -> None:
             f"{each.learner}: accuracy {each.before:.1%} before, {each.after:.1%} after "
             f"(guessing: {each.baseline:.1%})."
         )
+    show_numbers(out, found.treated)
     for each in found.bounds:
         if each.statistic in ("mean", "median") and each.low < each.high:
             mark = "" if each.holds else "  [red]does not hold[/]"

@@ -105,6 +105,18 @@ def risk(
     show_all()
 
 
+def show_numbers(out: Any, studies: Any) -> None:
+    """Risk and utility of treated numbers, a line each."""
+    for each in studies:
+        risk, utility = each.risk, each.utility
+        if risk is not None and risk.linked is not None and utility.il1s_per_value is not None:
+            out.print(
+                f"Treated numbers {each.column}: {risk.linked:.1%} of the rows linked, {risk.interval_deviation:.1%} "
+                f"within 5 % of a standard deviation; IL1s {utility.il1s_per_value:.3f} per value.",
+                markup=False,
+            )
+
+
 def page_or_numbers(found: Any, path: Path, source: str) -> bytes:
     """A study as a page, a document to file or its numbers, by the suffix of the file."""
     from kanopy.release.writing import report_bytes
@@ -229,6 +241,7 @@ def _show(out: Any, found: Any, report: Path | None) -> None:
             out.print(
                 Text(f"  {' + '.join(each.columns)}: {each.unique_share:.1%} unique, separation {each.separation:.2%}")
             )
+    show_numbers(out, found.treated)
     for each in found.attacks:
         out.print(
             f"{each.kind} attack: {each.found:,.1f} of {each.attempts:,} people found ({each.share:.2%}), "

@@ -8,6 +8,7 @@ from typing import Any
 from kanopy._core.units import KNOWN_ALL
 from kanopy.report.pages import risk_sections as sections
 from kanopy.report.pages.survey_sections import special_uniques, survey, unsafe_combinations
+from kanopy.report.pages.treated import figures_of
 from kanopy.report.shell import Tile, shell
 from kanopy.report.text import counting, lines, listed, plural, sentence, told, worded
 
@@ -47,6 +48,7 @@ def _page(
         ("every", "Combinations", unsafe_combinations(found, combinations)),
         ("identifying", "Columns", sections.columns(found)),
         ("linkage", "Linkage attack", sections.attacks(found)),
+        ("treated", "Treated numbers", figures_of(found["treated_numbers"])),
         ("more", "Order and time", sections.knowing_more(found)),
         ("disclosure", "Given away", sections.disclosure(found) + sections.examples(given_away)),
     ]

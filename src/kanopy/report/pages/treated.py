@@ -19,17 +19,7 @@ def treated_section(treatments: Sequence[Mapping[str, Any]], studies: Sequence[A
         [each["column"], each["method"], each["guarantees"], each["lacks"], each["verified"]] for each in treatments
     ]
     promises = table("", ["column", "treatment", "guarantees", "does not promise", "verified"], rows)
-    figures = [row for each in studies if (row := _figures(each)) is not None]
-    numbers = (
-        table(
-            "Risk and utility of treated numbers",
-            ["columns", "rows linked", "closest row", "within 5 % of sd", "within 5 % of ranks", "IL1s per value",
-             "means differ", "sd differ", "correlations differ"],
-            figures, list(range(1, 9)),
-        )
-        if figures
-        else ""
-    )  # fmt: skip
+    numbers = figures_of([each.to_dict() for each in studies])
     drawn = [f"<h3>{esc(each.column)}</h3>{_drawn(each)}" for each in studies if each.histogram]
     legend = LEGEND if drawn else ""
     return section(
@@ -39,6 +29,20 @@ def treated_section(treatments: Sequence[Mapping[str, Any]], studies: Sequence[A
         "of a "
         "value, in units of √2 standard deviations.",
         promises, numbers, legend, *drawn,
+    )  # fmt: skip
+
+
+def figures_of(studies: Sequence[Mapping[str, Any]]) -> str:
+    """Risk and utility of treated numbers as a table; empty where there are none."""
+    figures = [row for each in studies if (row := _figures(each)) is not None]
+    if not figures:
+        return ""
+    return table(
+        "Risk and utility of treated numbers",
+        ["columns", "rows linked", "closest row", "within 5 % of sd", "within 5 % of ranks", "IL1s per value",
+         "means differ", "sd differ", "covariances differ", "correlations differ", "eigenvalues differ",
+         "regression differs"],
+        figures, list(range(1, 12)),
     )  # fmt: skip
 
 
@@ -55,14 +59,16 @@ def _largest(values: Mapping[str, float | None]) -> str:
     return _number(max(known)) + " sd" if known else "–"
 
 
-def _figures(study: Any) -> list[str] | None:
-    risk, utility = study.risk, study.utility
+def _figures(study: Mapping[str, Any]) -> list[str] | None:
+    risk, utility = study["risk"], study["utility"]
     if risk is None or utility is None:
         return None
     return [
-        ", ".join(risk.columns), _share(risk.linked), _number(risk.closest), _share(risk.interval_deviation),
-        _share(risk.interval_rank), _number(utility.il1s_per_value), _largest(utility.means),
-        _largest(utility.deviations).replace(" sd", ""), _number(utility.correlations),
+        ", ".join(risk["columns"]), _share(risk["linked"]), _number(risk["closest"]),
+        _share(risk["interval_deviation"]), _share(risk["interval_rank"]), _number(utility["il1s_per_value"]),
+        _largest(utility["means"]), _largest(utility["deviations"]).replace(" sd", ""),
+        _number(utility["covariances"]), _number(utility["correlations"]), _number(utility["eigenvalues"]),
+        _number(utility["regression"]),
     ]  # fmt: skip
 
 

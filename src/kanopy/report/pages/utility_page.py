@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from kanopy.report.pages import utility_sections as sections
+from kanopy.report.pages.treated import figures_of
 from kanopy.report.shell import Tile, shell
 from kanopy.report.text import lines, listed, sentence, told
 
@@ -18,6 +19,7 @@ def utility_page(found: Mapping[str, Any], distributions: Mapping[str, Mapping[s
         sentences.append(sentence("utility.dropped", names=listed(found["dropped_columns"], 8)))
     parts = [
         ("loss", "Loss", sections.losses(found)),
+        ("treated", "Treated numbers", figures_of(found["treated_numbers"])),
         ("distributions", "Distributions", sections.distributions(found, distributions)),
         ("pairs", "Associations", sections.pairs(found)),
         ("queries", "Counts", sections.queries(found)),
