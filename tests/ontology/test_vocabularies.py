@@ -165,7 +165,16 @@ def test_animals_are_divided_into_the_classes_that_school_teaches() -> None:
 
 
 def test_a_label_names_no_value_that_few_people_have() -> None:
-    words = {"judo": 40, "brass": 3, "salmon": 50, "sadness": 2, "invoice": 30, "tractor": 60, "purple": 4, "violin": 25}
+    words = {
+        "judo": 40,
+        "brass": 3,
+        "salmon": 50,
+        "sadness": 2,
+        "invoice": 30,
+        "tractor": 60,
+        "purple": 4,
+        "violin": 25,
+    }
     rows = [word for word, count in words.items() for _ in range(count)]
     found = Ontology().propose(rows)
     lists = {label for row in found.hierarchy.rows() for label in row[1:] if ", " in label or " or " in label}

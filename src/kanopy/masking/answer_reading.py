@@ -66,7 +66,8 @@ class Reading:
         """The values that may be published as they are: answers that at least `k` people gave, however written."""
         plain = np.array([not kind or kind == NO_ANSWER for kind in self.kind], bool)
         people: Counter[str] = Counter()
-        texts = ["" if label is None else folded(label) for label in self.labels]
+        kinds = zip(self.labels, self.kind, strict=True)
+        texts = ["" if label is None or kind else folded(label) for label, kind in kinds]
         for text, count in zip(texts, self.counts.tolist(), strict=True):
             people[text] += count
         together = np.array([people[text] for text in texts], np.int64)

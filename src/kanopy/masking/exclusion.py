@@ -70,7 +70,7 @@ def _standing(text: str) -> Standing:
     for number, listed in enumerate(_sets()):
         found = [(name, member) for name, member in listed if member <= words]
         own = frozenset(name for name, member in found if not any(member < other for _, other in found))
-        if own and len(own) < len(listed):
+        if own:
             members[number] = own
     groups = {}
     for name in vocabularies():
@@ -88,6 +88,6 @@ def _sets() -> tuple[tuple[tuple[str, frozenset[str]], ...], ...]:
 
 def _members(texts: Iterable[str]) -> Iterable[tuple[str, frozenset[str]]]:
     for text in texts:
-        words = frozenset(words_of(text.replace("+", " positive").replace("- ", " negative")))
-        if words - FILLERS:
-            yield text.strip(), words
+        for spelling in text.split("/"):
+            if (words := frozenset(words_of(spelling))) - FILLERS:
+                yield text.split("/")[0].strip(), words

@@ -42,8 +42,8 @@ KIND_TERMS = {
     KINDS["phone"]: "address",
 }
 """What a text that is never published as it is may be called, where at least `k` people wrote one."""
-OF_EVERYBODY = frozenset({"person", "adult", "animal", "creature", "worker"})
-"""Terms that are true of whoever answers, or of nearly anything alive: they tell nothing of an answer."""
+OF_EVERYBODY = frozenset({"person", "adult", "worker"})
+"""Terms that are true of nearly whoever answers: they tell nothing of an answer."""
 FARTHEST = 0.75
 """A frequent answer that is less similar than this is another answer: a broader term is true at least."""
 LAST_RESORT = 0.65
