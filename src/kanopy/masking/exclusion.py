@@ -34,7 +34,7 @@ def excluded(rare: Sequence[str], frequent: Sequence[str]) -> Mask:
     """Per rare answer (down) and frequent one (across) whether the second cannot be said of who gave the first.
 
     >>> excluded(["woman", "Cis female", "mother of two"], ["Male", "female", "beach"]).tolist()
-    [[True, True, False], [True, False, False], [True, False, False]]
+    [[True, False, False], [True, False, False], [True, False, False]]
     >>> excluded(["divorced", "level 2"], ["married", "level 1"]).tolist()
     [[True, False], [False, True]]
     """
