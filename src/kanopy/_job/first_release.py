@@ -82,8 +82,33 @@ def mean(losses: Mapping[str, float]) -> float:
     return sum(losses.values()) / len(losses) if losses else 0.0
 
 
-def try_release(frame: pl.DataFrame, job: Job) -> Trial | None:
-    """What both kinds of recoding lose on the table; `None` where a job cannot be tried that way."""
+def ties(frame: pl.DataFrame, job: Job) -> list[str]:
+    """Published columns to leave out, so that none tells which rows are about one person; the finest first.
+
+    >>> import polars as pl
+    >>> visits = pl.DataFrame({"who": [1, 1, 2, 2, 3], "first": [7, 7, 8, 8, 9], "age": [30, 31, 40, 41, 50]})
+    >>> ties(visits, Job(quasi="age", unit="who", sensitive="first", k=2))
+    ['first']
+    """
+    from kanopy._job.reading_rules import ReadingRules, read_records
+    from kanopy._table.grouping import tied_columns
+
+    if not job.unit:
+        return []
+    frame = read_records(frame, job, rules=ReadingRules.of(job), part=True)
+    shown = [name for name in frame.columns if job.roles.get(name) in ("sensitive", "insensitive")]
+    found: list[str] = []
+    while tied := tied_columns(frame, job.unit, [name for name in shown if name not in found], job.k):
+        found.append(max(tied, key=lambda name: frame[name].n_unique()))
+    return found
+
+
+def try_release(frame: pl.DataFrame, job: Job, *, tied: bool = False) -> Trial | None:
+    """What both kinds of recoding lose on the table; `None` where a job cannot be tried that way.
+
+    Where what is published has `tied` the rows of a person together, full-domain recoding protects all of them, and
+    local recoding is tried as if that were left out.
+    """
     if not job.quasi or job.separators or frame.height < 2 * job.k:
         return None
     part = frame[list(job.quasi) + [name for name in job.unit if name not in job.quasi]]
@@ -94,18 +119,18 @@ def try_release(frame: pl.DataFrame, job: Job) -> Trial | None:
     k = max(2, round(job.k * part.height / frame.height))
     job = job.replaced(k=k, models=(), sampling_weight=None, household=None)
     try:
-        return _tried(part, job)
+        return _tried(part, job, tied)
     except KanopyError:
         return None  # what is wrong with the table is said when the job runs
 
 
-def _tried(part: pl.DataFrame, job: Job) -> Trial | None:
+def _tried(part: pl.DataFrame, job: Job, tied: bool) -> Trial | None:
     from kanopy._job.inputs import resolve_hierarchies
     from kanopy._job.reading_rules import ReadingRules, read_records
 
     frame = read_records(part, job, rules=ReadingRules.of(job), part=True)
     hierarchies = resolve_hierarchies(frame, job)
-    full = _losses(frame, job, hierarchies, "optimal")
+    full = _losses(frame, job, hierarchies, "optimal", tied)
     local = _losses(frame, job, hierarchies, "mondrian")
     if full is None or local is None:
         return None
@@ -125,9 +150,12 @@ def _tried(part: pl.DataFrame, job: Job) -> Trial | None:
     return replace(trial, without=(best, others[best]))
 
 
-def _losses(frame: Any, job: Job, hierarchies: Mapping[str, Hierarchy], algorithm: str) -> dict[str, float] | None:
-    """The loss per column that an algorithm reaches."""
-    from kanopy._core.units import Units
+def _losses(
+    frame: Any, job: Job, hierarchies: Mapping[str, Hierarchy], algorithm: str, tied: bool = False
+) -> dict[str, float] | None:
+    """The loss per column that an algorithm reaches; all is lost where full-domain recoding finds no release."""
+    from kanopy._core.units import ALL, Units
+    from kanopy._errors import NoSolution
     from kanopy._table.grouping import units_of
     from kanopy.engine.local import LocalEngine
     from kanopy.metrics.full_domain import Loss
@@ -138,7 +166,7 @@ def _losses(frame: Any, job: Job, hierarchies: Mapping[str, Hierarchy], algorith
 
     units = None
     if job.unit:
-        units = Units(units_of(frame, job.unit, job.missing_tokens)[0], job.known_rows)
+        units = Units(units_of(frame, job.unit, job.missing_tokens)[0], ALL if tied else job.known_rows)
     counted = LocalEngine().count(
         frame, hierarchies, missing=job.missing, unknown="add", missing_tokens=job.missing_tokens, units=units
     )
@@ -146,5 +174,8 @@ def _losses(frame: Any, job: Job, hierarchies: Mapping[str, Hierarchy], algorith
     made = make_algorithm(algorithm, **({"budget_seconds": SECONDS} if takes_budget(algorithm) else {}))
     if not made.about.supports(KAnonymity(job.k), suppressing=bool(job.suppress), units=units is not None):
         return None
-    solution = made.solve(problem)
+    try:
+        solution = made.solve(problem)
+    except NoSolution:
+        return dict.fromkeys(job.quasi, 1.0) if algorithm == "optimal" else None
     return {name: float(loss) for name, loss in column_losses(counted.domain, solution.recoding).items()}

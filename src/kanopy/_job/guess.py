@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import math
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -104,24 +105,35 @@ def guess_job(data: Any, source: str = "", *, layout: Layout | None = None) -> G
     everywhere = sorted(
         {token for read in reads.values() for token in read.tokens if token.strip().lower() in MISSING_WORDS}
     )
-    blocks, columns = _columns(guesses, reads, everywhere)
     design = Design.of(guesses, seen, frame.height)
-    choice = _recoding(guesses)
-    decide = list(_decide(guesses, frame.height, _hidden(reads)))
 
-    def text(choice: Choice) -> str:
+    def text(choice: Choice, guesses: list[Guess]) -> str:
         head = _settings(source, layout, skipped, everywhere, choice, frame.height, design.settings(choice.local))
+        blocks = _columns(guesses, reads, everywhere)[0]
         return "\n".join([*head, *_placed(places), *blocks, *design.models(choice.local)]) + "\n"
 
+    choice, suggestions = _recoding(guesses), []
     quasi = [guess.column for guess in guesses if guess.role == Role.QUASI_IDENTIFIER]
-    if quasi and not choice.wide and frame.height * len(quasi) <= MOST_CELLS_TRIED:
-        from kanopy._job.first_release import try_release
+    small = frame.height * len(quasi) <= MOST_CELLS_TRIED
+    if quasi and (small or choice.people):
+        from kanopy._job.first_release import ties, try_release
 
-        trial = try_release(frame, Job.from_toml(text(choice)))
-        if trial is not None:
-            choice = replace(choice, better=trial.prefers_local)
-            decide += [trial.suggestion] if trial.suggestion else []
-    return GuessedJob(text(choice), columns, [*decide, *design.remarks(choice.local)])
+        job = Job.from_toml(text(choice, guesses))
+        tied = ties(frame, job)
+        trial = try_release(frame, job, tied=bool(tied)) if small and (tied or not choice.wide) else None
+        better = trial.prefers_local if trial is not None else ""
+        if better and tied:
+            guesses = [_withheld(guess) if guess.column in tied else guess for guess in guesses]
+        choice = replace(choice, better=better, tied=bool(tied) and not better)
+        suggestions = [trial.suggestion] if trial is not None and trial.suggestion else []
+    decide = [*_decide(guesses, frame.height, _hidden(reads)), *suggestions, *design.remarks(choice.local)]
+    return GuessedJob(text(choice, guesses), _columns(guesses, reads, everywhere)[1], decide)
+
+
+def _withheld(guess: Guess) -> Guess:
+    """A column that stays out, because it tells which rows are about one person."""
+    why = f"has one value per person, and with others tells which rows are about one; {guess.reason}"
+    return replace(guess, role=Role.WITHHELD, reason=why)
 
 
 def _placed(places: dict[str, list[str]]) -> list[str]:
@@ -138,25 +150,26 @@ def _placed(places: dict[str, list[str]]) -> list[str]:
 class Choice:
     """How the job recodes: one level per column, or locally because of the number of columns or of a trial."""
 
-    wide: str = ""
-    """`rows` or `people` where there are too many columns to prove an optimum."""
+    wide: bool = False
+    """Whether there are too many columns to prove an optimum."""
     people: bool = False
+    """Whether several rows are about one person."""
     better: str = ""
     """Why local recoding is better, where a trial showed it."""
+    tied: bool = False
+    """Whether what is published tells which rows are about one person: full-domain recoding then protects all."""
 
     @property
     def local(self) -> bool:
         """Whether rows with equal values may be published differently."""
-        return not self.people and bool(self.wide or self.better)
+        return not self.tied and bool(self.wide or self.better)
 
 
 def _recoding(guesses: list[Guess]) -> Choice:
     """How to recode, as far as the number of columns tells."""
     quasi = [guess for guess in guesses if guess.role == Role.QUASI_IDENTIFIER]
     candidates = math.prod(LEVELS.get(guess.hierarchy_hint or "", FEW_LEVELS) for guess in quasi)
-    # Algorithms that publish equal rows differently count rows, not people.
-    people = any(guess.role == Role.UNIT for guess in guesses)
-    return Choice("" if candidates <= MOST_CANDIDATES else "people" if people else "rows", people)
+    return Choice(candidates > MOST_CANDIDATES, any(guess.role == Role.UNIT for guess in guesses))
 
 
 def _columns(
@@ -287,7 +300,7 @@ def _settings(
     yield 'suppress = "2%"'
     yield "# The loss to minimise: loss, loss-geometric, aecs, discernibility, precision, entropy, height."
     yield 'metric = "loss"'
-    if choice.wide == "people":
+    if choice.wide and not choice.local:
         yield "# optimal: one level per column. With so many columns not all choices can be tried in seconds: the best"
         yield "# of those tried is taken. Leave out columns that nobody needs, and it loses less."
         yield 'algorithm = { name = "optimal", budget_seconds = 10 }'
@@ -433,8 +446,27 @@ def _dates(guess: Guess, texts: list[str]) -> _Read:
     remarks = [f"dates written {form}"] if form else []
     remarks += ["the day may come first or the month: check the format"] if ambiguous else []
     remarks += [f"no dates, taken as missing: {some(odd)}"] if odd else []
-    hierarchy = {"method": "dates", **({"format": form} if form else {})}
+    hierarchy = {"method": "dates", **({"format": form} if form else {}), **_periods(texts, form, odd)}
     return _Read(hierarchy, (*guess.missing, *odd), None, tuple(remarks))
+
+
+def _periods(texts: list[str], form: str, odd: Collection[str]) -> dict[str, Any]:
+    """The periods that part dates written in a form, where they are not the usual ones."""
+    from kanopy.hierarchy.builders.dates import Dates, periods_of
+    from kanopy.hierarchy.timestamps import read_moments
+
+    said = [text.strip() for text in texts if text not in odd]
+    read = None if form else read_moments(said)
+    if form:
+        days = [dt.datetime.strptime(text, form).date() for text in said]
+    elif read is not None and read.kind != "time":
+        days = [each.date() if isinstance(each, dt.datetime) else each for each in read.moments]
+    else:
+        return {}
+    found = periods_of(days)
+    if form and "hour" in found:
+        found = ("day",)  # a format reads the day of a moment
+    return {} if found == Dates.granularities else {"granularities": list(found)}
 
 
 def _in_order(guess: Guess, texts: list[str]) -> _Read | None:

@@ -227,3 +227,43 @@ def units_in(frame: pl.DataFrame, names: Sequence[str], known: int | str = 1, pa
             raise too_many_known(rows, longest, some(names))
         found = replace(found, known=longest)
     return found
+
+
+MOST = 0.5
+"""Columns tie rows together where fewer than k people share the values of more than this share of the people."""
+
+
+def tied_columns(frame: pl.DataFrame, unit: Sequence[str], names: Sequence[str], k: int) -> list[str]:
+    """The fewest of some columns that are the same in all rows of a person and tell most people apart; the order of
+    the table settles ties.
+
+    >>> visits = pl.DataFrame({"who": [1, 1, 2, 2, 3], "first": [7, 7, 8, 8, 9], "age": [30, 31, 40, 41, 50]})
+    >>> tied_columns(visits, ["who"], ["first", "age"], 2)
+    ['first']
+    """
+    names = [name for name in names if not (frame[name].dtype.is_nested() or frame[name].dtype.is_object())]
+    if not names:
+        return []
+    keys = [f"\0{place}" for place in range(len(names))]
+    table = frame.select([*(pl.col(name).alias(f"\0u{at}") for at, name in enumerate(unit)),
+                          *(pl.col(name).alias(key) for name, key in zip(names, keys, strict=True))])  # fmt: skip
+    owner = [f"\0u{at}" for at in range(len(unit))]
+    table = table.drop_nulls(owner)
+    grouped = table.group_by(owner).agg([pl.col(key).n_unique() for key in keys])
+    constant = [key for key in keys if (grouped[key] == 1).all()]
+    people = table.group_by(owner).agg([pl.col(key).first() for key in constant])
+    several = table.height > people.height
+
+    def rare(columns: list[str]) -> bool:
+        held = people.drop_nulls(columns)
+        shared = held.group_by(columns).len()["len"]
+        return bool(held.height) and int(shared.filter(shared < k).sum()) > MOST * people.height
+
+    if not several or not constant:
+        return []
+    for key in constant:
+        if rare([key]):
+            return [names[keys.index(key)]]
+    if len(constant) > 1 and rare(constant):
+        return [names[keys.index(key)] for key in constant]
+    return []

@@ -171,7 +171,7 @@ def _best_version(name: str, tried: list[str], held: Mapping[str, int], words: f
         named, strict = speaks_of(words, words_about(subject)), speaks_of(words, words_about(subject, "strict"))
         least = LEAST_RATE if not named else LEAST_RATE_NAMED if len(tried) >= FEW else LEAST_RATE_FEW
         # A few values are enough to turn most columns away.
-        first = match_values(classification, sample, nearest=False).rate
+        first = _rate(stem, tuple(sample))
         if first < max(least - 0.25, 0.3):
             continue
         matches = match_values(classification, tried, nearest=named)
@@ -193,8 +193,13 @@ def _best_version(name: str, tried: list[str], held: Mapping[str, int], words: f
 
 def _apart(together: str, sample: list[str]) -> float:
     """How much of some values the parts of a joined classification know, added up: cheaper than joining them."""
-    parts = map(load_classification, together.split("+"))
-    return sum(match_values(part, sample, nearest=False).rate for part in parts)
+    return sum(_rate(part, tuple(sample)) for part in together.split("+"))
+
+
+@lru_cache(maxsize=4096)
+def _rate(stem: str, sample: tuple[str, ...]) -> float:
+    """How many of some values a classification knows; columns of one table often have the same."""
+    return match_values(load_classification(stem), sample, nearest=False).rate
 
 
 @lru_cache(maxsize=64)
@@ -241,7 +246,8 @@ def _plain_numbers(classification: Classification, matches: Matches) -> list[int
     """The values found as codes that are plain whole numbers, if most codes are; long ones are ZIP codes at most."""
     longest = ZIP_AND_FOUR if classification.about.subject == "zip" else LONGEST_NUMBER
     codes = [value for value, how in zip(matches.values, matches.how, strict=True) if how in FOUND_BY_CODE]
-    numbers = [int(value) for value in codes if value.strip().isdecimal() and len(bare(value)) <= longest]
+    whole = [value.strip().removesuffix(".0") for value in codes]  # whole numbers that a file writes as decimal ones
+    numbers = [int(value) for value in whole if value.isdecimal() and len(value) <= longest]
     return numbers if numbers and 2 * len(numbers) > len(codes) else []
 
 

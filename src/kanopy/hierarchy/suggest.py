@@ -13,6 +13,7 @@ second number, `typical_loss`, therefore averages the same loss over k, 2k, 4k, 
 
 from __future__ import annotations
 
+import datetime as dt
 import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -29,7 +30,7 @@ from kanopy._usage import Needs, refuse_in_vain
 from kanopy.hierarchy.builders.base import Builder
 from kanopy.hierarchy.builders.bins import EqualFrequency, EqualWidth, Widths
 from kanopy.hierarchy.builders.cardinality import Cbgh, Han
-from kanopy.hierarchy.builders.dates import Dates
+from kanopy.hierarchy.builders.dates import Dates, periods_of
 from kanopy.hierarchy.builders.divisors import Cgh, Dbgh
 from kanopy.hierarchy.builders.grouping import Frequency, Order
 from kanopy.hierarchy.builders.masking import Prefix, Redact, Suppress
@@ -42,6 +43,7 @@ from kanopy.hierarchy.column import Column, column_of
 from kanopy.hierarchy.construct import spans
 from kanopy.hierarchy.hierarchy import Hierarchy
 from kanopy.hierarchy.ordinal import in_known_order
+from kanopy.hierarchy.timestamps import EPOCH, MICROSECOND
 
 if TYPE_CHECKING:
     from kanopy.hierarchy.builders.semantic.builders import Proposal
@@ -250,7 +252,7 @@ def _close(loss: float, best: float) -> bool:
 
 def candidates(column: Column, k: int, style: str | None = None) -> list[Builder]:
     """The builders worth trying on a column, those that people find easiest to read first."""
-    builders = [*suggested(column), *readable(column, k)]
+    builders = [*suggested(column, k), *readable(column, k)]
     if column.kind == "text":
         more: list[Builder] = [Order(fan_out=(2,)), Order(fan_out=(5,))] if _codes(column.labels()) else []
         if knows_enough(column) or knows_answers(column):
@@ -275,7 +277,7 @@ def readable(column: Column, k: int, parts: int = PARTS) -> list[Builder]:
     if column.kind in Round.fits:
         return [Round(k=k, parts=parts)]
     if column.kind in Dates.fits:
-        return [Dates()]
+        return [_periods(column)]
     if column.kind != "text" or column.size < 3:
         return [Suppress()]
     labels = column.labels()
@@ -289,6 +291,16 @@ def readable(column: Column, k: int, parts: int = PARTS) -> list[Builder]:
     alike = len({len(label) for label in labels}) == 1 and len(labels[0]) >= ORDERLY_CODES
     # A shorter code can be another code: a hidden rest cannot.
     return [Redact(joining=True), Prefix(joining=True)] if alike else [Redact(keep_length=False, joining=True)]
+
+
+def _periods(column: Column) -> Dates:
+    """Calendar periods that suit how long the column's dates last."""
+    moments = column.positions
+    if column.period or moments is None or not len(moments):
+        return Dates()
+    if column.kind == "date":
+        return Dates(periods_of([dt.date.fromordinal(int(at)) for at in moments]))
+    return Dates(periods_of([(EPOCH + int(at) * MICROSECOND).date() for at in moments]))
 
 
 def _numbered(column: Column) -> list[Builder]:

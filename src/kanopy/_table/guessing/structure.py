@@ -10,12 +10,10 @@ import numpy as np
 import polars as pl
 
 from kanopy._arrays import Ints
-from kanopy._table.guessing.value_kinds import Values
+from kanopy._table.guessing.value_kinds import FALSE, TRUE, Values
 
 MOST_COLUMNS = 400
 LONGEST_AFFIX = 4
-TRUE = ("1", "1.0", "true", "True", "yes", "Yes", "Y", "y")
-FALSE = ("0", "0.0", "false", "False", "no", "No", "N", "n")
 EXPECTED = 5.0
 """Rows with both of two answers that chance would bring, where none has them: they exclude each other."""
 FEWEST_VALUES = 3
@@ -147,7 +145,7 @@ def dummy_groups(frame: pl.DataFrame, values: Mapping[str, Values]) -> list[list
     for run in yes_no_runs(frame, values):
         group: list[str] = []
         for name in run:
-            if group and all(exclude(frame, other, name, values) for other in group):
+            if group and all(exclude(other, name, values) for other in group):
                 group.append(name)
             else:
                 group = [name]
@@ -174,17 +172,11 @@ def yes_no_runs(frame: pl.DataFrame, values: Mapping[str, Values]) -> list[list[
     return [run for run in runs if run]
 
 
-def exclude(frame: pl.DataFrame, one: str, other: str, values: Mapping[str, Values]) -> bool:
+def exclude(one: str, other: str, values: Mapping[str, Values]) -> bool:
     """Whether no row says yes in two columns of yes and no, where chance would bring some that do."""
-    first, second = _yes(frame, one, values), _yes(frame, other, values)
+    first, second = values[one].answered_yes, values[other].answered_yes
     expected = int(first.sum()) * int(second.sum()) / max(len(first), 1)
-    return expected >= EXPECTED and not (first & second).any() if len(first) > 3 * EXPECTED else False
-
-
-def _yes(frame: pl.DataFrame, name: str, values: Mapping[str, Values]) -> pl.Series:
-    word = next(iter(set(values[name].sample.to_list()) & set(TRUE)))
-    answered: pl.Series = frame[name].rename("").cast(pl.String).str.strip_chars() == word
-    return answered.fill_null(False)
+    return expected >= EXPECTED and not bool((first & second).any()) if len(first) > 3 * EXPECTED else False
 
 
 ROWS_FOR_KEYS = 100_000

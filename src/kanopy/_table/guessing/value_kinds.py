@@ -8,10 +8,12 @@ from functools import cached_property
 
 import polars as pl
 
-from kanopy._arrays import Ints
+from kanopy._arrays import Ints, Mask
 from kanopy._table.column import as_labels
 from kanopy._table.guessing.text_formats import decimal_of, reader_of
 
+TRUE = ("1", "1.0", "true", "True", "yes", "Yes", "Y", "y")
+FALSE = ("0", "0.0", "false", "False", "no", "No", "N", "n")
 TEXTS = (pl.String, pl.Categorical, pl.Enum)
 SAMPLE = 2_000
 MOSTLY = 0.8
@@ -178,6 +180,14 @@ class Values:
         """The values of the first rows as numbers from 1 on, 0 where there is none: for comparing columns quickly."""
         part = self.column.head(10 * SAMPLE).to_physical()
         found: Ints = part.rank("dense").fill_null(0).cast(pl.Int32).to_numpy()
+        return found
+
+    @cached_property
+    def answered_yes(self) -> Mask:
+        """Which rows say yes, in a column of yes and no."""
+        words = set(self.sample.to_list()) & set(TRUE)
+        said = self.column.cast(pl.String).str.strip_chars().is_in(list(words)).fill_null(False)
+        found: Mask = said.to_numpy()
         return found
 
     @cached_property

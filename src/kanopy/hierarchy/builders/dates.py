@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
@@ -156,6 +156,27 @@ class Dates(Builder):
                 "dates are written, for example format='%d.%m.%Y'."
             )
         return column_of_moments("date", zip(dates, labels, counts, strict=True), column.name)
+
+
+FEW_DAYS, ONE_SEASON = 4, 93
+"""Moments within so many days are put into hours; those within so many into weeks, of which months hold too many."""
+
+
+def periods_of(days: Sequence[dt.date]) -> tuple[str, ...]:
+    """The periods that part moments on these days: months and longer ones, weeks within one season, days if each has
+    several.
+
+    >>> periods_of([dt.date(2024, 1, 3), dt.date(2024, 2, 9)])
+    ('week', 'iso_year')
+    >>> periods_of([dt.date(2020, 1, 3)] * 2 + [dt.date(2024, 2, 9)] * 2)
+    ('day', 'month', 'quarter', 'year', 'decade')
+    """
+    several = 2 * len(set(days)) <= len(days)
+    extent = (max(days) - min(days)).days
+    if several and extent < FEW_DAYS:
+        return ("hour", "day")
+    periods = ("week", "iso_year") if extent < ONE_SEASON else Dates.granularities
+    return ("day", *periods) if several else periods
 
 
 def parse_date(text: str, written: str | None = None) -> dt.date | None:

@@ -12,14 +12,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from kanopy._errors import some
+from kanopy._table.grouping import tied_columns
 
 if TYPE_CHECKING:
     import polars as pl
 
     from kanopy._job.job import Job
-
-MOST = 0.5
-"""Columns tie rows together where fewer than k people share the values of more than this share of the people."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +54,7 @@ def published_link(frame: pl.DataFrame, job: Job, roles: Mapping[str, str] | Non
     if roles is None and job.rest == "publish":
         said = {name: said.get(name, "insensitive") for name in frame.columns}
     plain = [name for name in frame.columns if said.get(name) in ("sensitive", "insensitive")]
-    tied = _nearly_unique(frame, job, [*hashed, *plain])
+    tied = tied_columns(frame, job.unit, [*hashed, *plain], job.k)
     if tied:
         what, are = ("has", "is") if len(tied) == 1 else ("have", "are")
         how = "published as a pseudonym" if set(tied) <= set(hashed) else "published as it is"
@@ -71,37 +69,3 @@ def published_link(frame: pl.DataFrame, job: Job, roles: Mapping[str, str] | Non
     if job.shuffle is False and stand_together(frame, job.unit):
         return PublishedLink((), "rows of one person stand together (shuffle = false)")
     return None
-
-
-def _nearly_unique(frame: pl.DataFrame, job: Job, names: list[str]) -> list[str]:
-    """The fewest of some columns that are the same in all rows of a person and tell most people apart; the order of
-    the table settles ties."""
-    import polars as pl
-
-    names = [name for name in names if not (frame[name].dtype.is_nested() or frame[name].dtype.is_object())]
-    if not names:
-        return []
-    unit = list(job.unit)
-    keys = [f"\0{place}" for place in range(len(names))]
-    table = frame.select([*(pl.col(name).alias(f"\0u{at}") for at, name in enumerate(unit)),
-                          *(pl.col(name).alias(key) for name, key in zip(names, keys, strict=True))])  # fmt: skip
-    owner = [f"\0u{at}" for at in range(len(unit))]
-    table = table.drop_nulls(owner)
-    grouped = table.group_by(owner).agg([pl.col(key).n_unique() for key in keys])
-    constant = [key for key in keys if (grouped[key] == 1).all()]
-    people = table.group_by(owner).agg([pl.col(key).first() for key in constant])
-    several = table.height > people.height
-
-    def rare(columns: list[str]) -> bool:
-        held = people.drop_nulls(columns)
-        shared = held.group_by(columns).len()["len"]
-        return bool(held.height) and int(shared.filter(shared < job.k).sum()) > MOST * people.height
-
-    if not several or not constant:
-        return []
-    for key in constant:
-        if rare([key]):
-            return [names[keys.index(key)]]
-    if len(constant) > 1 and rare(constant):
-        return [names[keys.index(key)] for key in constant]
-    return []

@@ -104,11 +104,11 @@ def _groups(
     for name in answers:
         if not found[name].open or name in done:
             continue
-        apart = [other for other in told if exclude(frame, name, other, values)]
+        apart = [other for other in told if exclude(name, other, values)]
         pairs = (
             other
             for other in apart
-            if any(each != other and _same_topic(columns, other, each) and exclude(frame, other, each, values)
+            if any(each != other and _same_topic(columns, other, each) and exclude(other, each, values)
                    for each in apart)
         )  # fmt: skip
         if (other := next(pairs, None)) is not None:

@@ -7,8 +7,16 @@ from kanopy._table.guessing.evidence.people_numbers import number_of_people
 from kanopy._table.guessing.evidence.views import ColumnView, FactFunction
 from kanopy._table.guessing.lexicon import Meaning, lexicon
 from kanopy._table.guessing.personal_data import first_names
-from kanopy._table.guessing.structure import FALSE, TRUE
-from kanopy._table.guessing.value_kinds import BANDS, FEWEST_ROWS_TO_JUDGE, MONEY_SIGNS, MOSTLY, TEXTS, Values
+from kanopy._table.guessing.value_kinds import (
+    BANDS,
+    FALSE,
+    FEWEST_ROWS_TO_JUDGE,
+    MONEY_SIGNS,
+    MOSTLY,
+    TEXTS,
+    TRUE,
+    Values,
+)
 
 FEW_VALUES, SOME_VALUES = 12, 60
 """Columns of so few different values tell few people apart; of so many, some."""
