@@ -206,7 +206,9 @@ class Controller(Reviewing, TaskCache):
     @property
     def script(self) -> str:
         """The same in Python."""
-        secret = bool(self.project.work.job.pseudonymize)
+        from kanopy.release.treated.treating import must_have_key
+
+        secret = must_have_key(self.project.work.job)
         return SCRIPT.format(
             job=str(self.project.job_file), source=shown_address(self.project.source), output=f"release{self.suffix}",
             os="import os\n\n" if secret else "", key=', key=os.environ["KANOPY_KEY"].encode()' if secret else "",

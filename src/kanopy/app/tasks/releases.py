@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from kanopy._errors import DataError, NoSolution
+from kanopy._errors import DataError, JobError, NoSolution
 from kanopy._files import private_folder, write_whole
 from kanopy._job.job import Job
 from kanopy._job.usage import used_alone
@@ -41,7 +41,7 @@ def warm_up(state: WorkerState, notify: Callback, *, previews: bool = True) -> N
 
 def preview_job(state: WorkerState, notify: Callback, *, source: str, job: str, project_folder: str) -> dict[str, Any]:
     """A quick estimate of a release: loss, classes and suppressed rows. Nothing is verified or written."""
-    wanted = job_of(job, project_folder)
+    wanted = _generalizing(job_of(job, project_folder))
     previews = state.previews(source, wanted, notify)
     try:
         preview = previews.at(wanted, Progress(notify))
@@ -57,6 +57,16 @@ def preview_job(state: WorkerState, notify: Callback, *, source: str, job: str, 
     with counting(preview.counted):
         charts = _charts(previews.sizes_before, preview.sizes_after, losses)
     return {"feasible": True, **plain, "column_losses": losses, **charts}
+
+
+def _generalizing(job: Job) -> Job:
+    """The job; refused where it generalizes nothing, as the pages of the app are about groups of rows."""
+    if not job.quasi:
+        raise JobError(
+            "The app makes releases of jobs with a quasi-identifier. Choose one, or make the release of a job of "
+            "treatments only with `kanopy anonymize --job`."
+        )
+    return job
 
 
 def _charts(before: tuple[SizeBin, ...], after: tuple[SizeBin, ...], losses: dict[str, float]) -> dict[str, Any]:
@@ -79,7 +89,7 @@ def run(
     from kanopy._table.sources import local_path
     from kanopy.release.writing import Files, write_files
 
-    wanted, written_to, clock = job_of(job, project_folder), Path(folder), Clock()
+    wanted, written_to, clock = _generalizing(job_of(job, project_folder)), Path(folder), Clock()
     if (now := state.digest(source, wanted)) != table:
         raise DataError("The table has changed since it was opened. Read it again (the bar on top), then run again.")
     read = state.source(source, wanted)
@@ -109,13 +119,11 @@ def run(
 
 
 def _made(frame: Any, job: Job, source: str, notify: Callback, clock: Clock) -> Result:
-    import os
-
     from kanopy.release.run import anonymize
+    from kanopy.release.treated.treating import key_of_run
 
-    key = (os.environ.get("KANOPY_KEY", "").encode() or None) if job.pseudonymize else None
     # Weights and households serve the page of risks too, where no model asks for them.
-    return anonymize(frame, used_alone(job), progress=notify, clock=clock, source=source, key=key)
+    return anonymize(frame, used_alone(job), progress=notify, clock=clock, source=source, key=key_of_run(job))
 
 
 def _digest(file: Path) -> str:
