@@ -7,6 +7,7 @@ import pytest
 
 import kanopy
 from kanopy._errors import KanopyError
+from kanopy.report.documents.attacks import attack_document
 
 PEOPLE = pl.DataFrame({
     "who": [f"p{place // 2}" for place in range(80)], "age": [20 + place * 7 % 40 for place in range(80)],
@@ -84,3 +85,15 @@ def test_people_are_held_out_whole() -> None:
     job = kanopy.Job(quasi="age,town", sensitive="ill", unit="who", k=3)
     found = kanopy.attack(PEOPLE, job=job, control="25%", **QUICK)
     assert (found.people, found.control_people) == (30, 10)
+
+
+@pytest.mark.parametrize(
+    ("high", "words", "good"), [(0.05, "No attack does better", True), (0.4, "a risk of 40% is not excluded", None)]
+)
+def test_a_document_says_what_its_intervals_do_not_exclude(high: float, words: str, good: bool | None) -> None:
+    found = kanopy.attack(PEOPLE, RELEASE, control=OTHERS, quasi="age,town", sensitive="ill", **QUICK).to_dict()
+    one = next(each for each in found["criteria"].values() if each is not None)
+    risk = {"value": 0.0, "low": 0.0, "high": high}
+    found["criteria"] = {name: {**one, "attack": name, "risk": risk} for name in found["criteria"]}
+    document = attack_document(found, "release.csv")
+    assert words in document.verdict and document.good is good

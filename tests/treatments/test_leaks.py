@@ -108,3 +108,15 @@ def test_a_job_of_treatments_has_no_least_number_of_rows():
 
 def test_secrets_are_not_shown():
     assert KEY.decode() not in repr(Secrets(KEY)) and "seed" not in repr(Secrets())
+
+
+def test_rows_that_lose_their_pseudonym_are_treated_and_verified():
+    rng = np.random.default_rng(2)
+    who = np.sort(rng.integers(0, 60, 150))
+    columns = {
+        "who": [f"p{i}" for i in who], "age": rng.integers(20, 90, 60)[who], "lab": rng.normal(0, 1, 150),
+        "day": [dt.date(2024, 1, 1) + dt.timedelta(days=int(i)) for i in rng.integers(0, 365, 150)],
+    }  # fmt: skip
+    job = {"quasi": "age", "k": 3, "suppress": 0.1, "unit": "who"}
+    result = released(columns, **job, protect={"who": "hash", "day": "shift-dates", "lab": "microaggregate"})
+    assert 0 < result.data["who"].null_count() < 150 and len(result.treated.checks) == 3

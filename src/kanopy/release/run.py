@@ -197,7 +197,8 @@ class MemorySteps(Steps):
 
             published = with_pseudonyms(published, prepared.frame, job.pseudonymize, self._key, kept)
         published, treated = treat(prepared, job, published, kept, self._key)
-        published = untied(prepared, job, solution, published, link_of(prepared, job))
+        before, published = published, untied(prepared, job, solution, published, link_of(prepared, job))
+        treated = None if treated is None else treated.withheld_since(before, published)
         return Applied(prepared, job, solution, published, kept, about_columns, about_suppressed, treated)
 
     @contextmanager

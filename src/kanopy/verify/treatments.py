@@ -142,7 +142,8 @@ def _groups(seen: TreatedColumns) -> str:
             )
             if (total["gap"] > total["rows"] * slack).any():
                 raise _failed(name, "its sums are not those of the original")
-    return f"at least {size} rows share each published combination{' of a stratum' if within else ''}"
+    who = "people" if seen.unit else "rows"
+    return f"at least {size} {who} share each published combination{' of a stratum' if within else ''}"
 
 
 def _texts(column: pl.Series) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,6 +12,8 @@ from kanopy._errors import JobError, near_miss, some
 from kanopy._job.protection import changed_columns
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     import polars as pl
 
     from kanopy._arrays import Mask
@@ -32,8 +34,23 @@ class Treated:
     """The secret tables of tokens by where they are written: whoever has one turns pseudonyms back."""
     checks: tuple[str, ...] = ()
     """What the independent check found to hold, per treatment."""
+    withheld: Mapping[str, pl.Series] = field(default_factory=dict)
+    """Per treated column the rows whose values were withheld after it was treated."""
     pieces: bool = False
     """Whether rows were treated and verified while they passed by: none of them is here."""
+
+    def withheld_since(self, before: pl.DataFrame, after: pl.DataFrame) -> Treated:
+        """The same after values of suppressed rows were withheld: what is not published was not treated."""
+        gone = {
+            name: after[name].is_null() & before[name].is_not_null()
+            for column, each in self.protect.items() for name in each.writes(column)
+        }  # fmt: skip
+        return replace(self, withheld={name: own for name, own in gone.items() if own.any()})
+
+    def before(self, column: str) -> pl.DataFrame:
+        """The rows before a treatment, without what was withheld of its columns."""
+        own = [name for name in self.protect[column].writes(column) if name in self.withheld]
+        return self.original.with_columns(self.original[name].set(self.withheld[name], None) for name in own)
 
     def to_dict(self) -> list[dict[str, Any]]:
         """Per treatment what it does, promises and does not; no key, no seed, no value."""
@@ -118,9 +135,9 @@ def verify_treated(treated: Treated | None, job: Any, published: pl.DataFrame) -
     found = []
     for column, treatment in treated.protect.items():
         unit = tuple(job.unit) if getattr(job, "unit", ()) else ()
-        seen = TreatedColumns(column, treatment.to_dict(), treated.original, published, unit, published)
+        seen = TreatedColumns(column, treatment.to_dict(), treated.before(column), published, unit, published)
         found.append(verify_treatment(seen))
-        wrong = treatment.check(treated.original, published)
+        wrong = treatment.check(treated.before(column), published)
         if wrong is not None:
             raise VerificationFailed(f"The treated column {column!r} is not what {treatment.name!r} allows: {wrong}.")
     return tuple(found)
@@ -149,6 +166,29 @@ def require_columns(protect: Mapping[str, Treatment], columns: list[str]) -> Non
                     "not have. "
                     f"{near_miss(name, columns)}"
                 )
+
+
+def must_have_key(job: Any) -> bool:
+    """Whether a job cannot run without a secret key.
+
+    >>> from kanopy import Job
+    >>> must_have_key(Job(protect={"id": "hash"})), must_have_key(Job(protect={"pay": "noise"}))
+    (True, False)
+    """
+    from kanopy.treatments.base import KEY
+
+    secrets = {treatment.secret for treatment in getattr(job, "protect", {}).values()}
+    return bool(job.pseudonymize) or KEY in secrets
+
+
+def key_of_run(job: Any, key_file: Path | None = None) -> bytes | None:
+    """The secret key, if the job publishes pseudonyms or has treatments by a key; what is random takes one if given."""
+    from kanopy._table.pseudonyms import given_key, read_key
+
+    if must_have_key(job):
+        return read_key(key_file)
+    random = any(treatment.random for treatment in getattr(job, "protect", {}).values())
+    return given_key(key_file) if random or getattr(job, "margin", False) else None
 
 
 def check_key_first(job: Any, key: bytes | None) -> None:

@@ -36,6 +36,8 @@ KINDS = {
         "possible. He succeeds if one is left, and it is the person's.",
     ),
 }
+NARROW = 0.1
+"""Up to this upper end of the intervals a document says that no attack does better; beyond, that nothing was seen."""
 TERMS = (
     "Rate r: the share of guesses that succeed on people of the release. Rate c: the same attack on the control group, "
     "people of the same population who are not in the release. Risk: max(0, (r − c) / (1 − c)), with a 95 % interval "
@@ -50,7 +52,8 @@ def attack_document(found: Mapping[str, Any], source: str, *, checksum: str = ""
     measured = [each for each in found["criteria"].values() if each is not None and each["risk"] is not None]
     beyond = [each for each in measured if each["risk"]["low"] > 0]
     controlled = found["control_people"] is not None
-    good = None if not controlled or len(measured) < 3 else not beyond
+    sure = not beyond and max((each["risk"]["high"] for each in measured), default=1.0) <= NARROW
+    good = None if not controlled or len(measured) < 3 or not (beyond or sure) else sure
     return Document(
         kind="Attacks on a release", source=source, verdict=_verdict(found, beyond, measured), good=good,
         sentences=(found["verdict"], _isolated(found)),
@@ -73,6 +76,9 @@ def _verdict(found: Mapping[str, Any], beyond: list[Any], measured: list[Any]) -
         return f"The release gives away more than chance: {', '.join(each['attack'] for each in beyond)}"
     if len(measured) < 3:
         return "No measured risk, but not every criterion could be measured"
+    highest = max(each["risk"]["high"] for each in measured)
+    if highest > NARROW:
+        return f"No attack was seen to do better on people of the release; a risk of {percent(highest)} is not excluded"
     return "No attack does better on people of the release than on others"
 
 
