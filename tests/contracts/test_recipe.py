@@ -162,4 +162,4 @@ def test_one_file_and_one_line_are_enough(kind: str, tmp_path: Path) -> None:
         [sys.executable, "-m", "pytest", "-q", "-rp", "-p", "no:cacheprovider", "-k", name, *map(str, suite)],
         cwd=ROOT, env={**os.environ, "PYTHONPATH": str(tmp_path)}, capture_output=True, text=True, timeout=500,
     )  # fmt: skip
-    assert done.returncode == 0 and done.stdout.count("PASSED") >= 4, done.stdout[-3000:]
+    assert done.returncode == 0 and done.stdout.count("PASSED") >= 3, done.stdout[-3000:]

@@ -236,7 +236,7 @@ def test_check_says_what_the_textbook_says() -> None:
 @pytest.mark.parametrize("start", range(10_000, 11_000, 250))
 def test_check_says_what_the_textbook_says_of_many(start: int) -> None:
     found = [compared(seed) for seed in range(start, start + 250)]
-    assert found.count("holds") >= 50 and found.count("wrong") >= 60
+    assert found.count("holds") >= 50 and found.count("wrong") >= 50
 
 
 @pytest.mark.parametrize("seeds", [range(80), pytest.param(range(10_000, 11_000), marks=pytest.mark.slow)])

@@ -272,7 +272,7 @@ def _judged(
     found = []
     for model in models:
         wrong_classes = failing(model, classes) & (classes.sizes > 0)
-        if hidden.all() and model.sensitive:  # one class, of suppressed rows: what it shows decides
+        if hidden.all() and (model.sensitive or model.all_quasi):  # suppressed rows: what they show decides
             wrong_classes[:] = False
         if units is not None and isinstance(model, KAnonymity) and not hidden.all():
             # What may be known of a person can be rare though no class is: all classes that show it fail. Rows that
