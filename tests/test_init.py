@@ -100,7 +100,7 @@ def test_bands_are_ordered_and_their_unions_are_bands() -> None:
 def test_codes_with_leading_zeros_stay_text() -> None:
     table = {"zip": ["01307", "01309", "02140", "99425"] * TIMES, "school code": ["007", "012", "110", "007"] * TIMES}
     job = kanopy.guess_job(table).job
-    assert job.hierarchies["zip"] == {"classification": "us-zip3"}
+    assert job.hierarchies["zip"] == {"classification": "us-zip3", "fit": True}
     assert job.hierarchies["school code"] == {"method": "redact", "joining": True}
     zips = {"zip": job.hierarchies["school code"]}
     made = anonymize({"zip": table["zip"]}, Job(quasi="zip", k=2 * TIMES, suppress=0.5, hierarchies=zips))

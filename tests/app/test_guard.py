@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
+import hmac
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -13,12 +15,14 @@ from kanopy.app.guard import Guard
 from kanopy.app.server import serve
 
 PORT, KEY = 8790, "secret-key"
-OWN = {"host": f"127.0.0.1:{PORT}", "cookie": f"kanopy-{PORT}={KEY}"}
+SESSION = hmac.new(KEY.encode(), b"session\0", hashlib.sha256).hexdigest()
+OWN = {"host": f"127.0.0.1:{PORT}", "cookie": f"kanopy-{PORT}={SESSION}"}
 
 
 def ask(
     headers: dict[str, str], *, path: str = "/", query: str = "", kind: str = "http", method: str = "GET",
     body: bytes = b"", password: str = "", host: str = "127.0.0.1", limit: int = 1000, guard: Guard | None = None,
+    client: str = "192.168.1.7",
 ) -> tuple[int, dict[str, str], bytes]:  # fmt: skip
     """What the guard answers; 200 comes from behind it."""
     received = []
@@ -42,7 +46,7 @@ def ask(
         return {"type": "http.request", "body": body}
 
     scope = {
-        "type": kind, "method": method, "path": path, "query_string": query.encode(),
+        "type": kind, "client": (client, 5000), "method": method, "path": path, "query_string": query.encode(),
         "headers": [(name.encode(), value.encode()) for name, value in headers.items()],
     }  # fmt: skip
     guard = guard or Guard(behind, host=host, port=PORT, key=KEY, password=password, upload_limit=limit)
@@ -112,12 +116,33 @@ def test_other_machines_need_a_password() -> None:
     assert status == 200 and b"password" in body and KEY not in str(told)
     guard = Guard(None, host="0.0.0.0", port=PORT, key=KEY, password="long enough", upload_limit=9)  # type: ignore[arg-type]
     right = {"path": "/login", "method": "POST", "guard": guard, "body": b"password=long+enough"}
-    status, told, _ = ask(far, **{**right, "body": b"password=wrong"})
-    assert status == 200 and "set-cookie" not in told
-    assert ask(far, **right)[0] == 200, "right after a wrong one nobody gets in"
-    guard._locked_until = 0.0
+    wrong = {**right, "body": b"password=wrong"}
+    status, told, body = ask(far, **wrong)
+    assert status == 200 and "set-cookie" not in told and b"not the password" in body
     status, told, _ = ask(far, **right)
-    assert status == 303 and KEY in told["set-cookie"]
+    assert status == 303, "one wrong password locks nobody out"
+    device = told["set-cookie"].partition(";")[0]
+    assert device.startswith(f"kanopy-device-{PORT}=")
+    for _ in range(5):
+        ask(far, **wrong)
+    assert b"Too many wrong passwords" in ask(far, **right)[2], "whoever guesses waits"
+    assert ask(far, client="192.168.1.8", **right)[0] == 303, "another client does not"
+    known = {**far, "cookie": device}
+    assert ask(known, **right)[0] == 303, "nor a browser that was let in before, at the same address"
+    assert ask({**far, "cookie": device + "0"}, **right)[0] == 200, "unless it only says so"
+    for number in range(10_050):
+        guard._failed(f"address {number}")
+    assert len(guard._wrong) <= 10_000
+
+
+def test_another_password_ends_every_session() -> None:
+    def guarded(password: str, secret: str = "stays") -> Guard:
+        return Guard(None, host="0.0.0.0", port=PORT, key="one", password=password, upload_limit=9, secret=secret)  # type: ignore[arg-type]
+
+    own = {"host": "192.168.1.5:8790", "cookie": f"kanopy-{PORT}={guarded('long enough')._session}"}
+    assert ask(own, guard=guarded("long enough"))[0] == 200, "the same after a restart"
+    assert ask(own, guard=guarded("another one"))[0] == 303
+    assert ask(own, guard=guarded("long enough", "other"))[0] == 303
 
 
 def test_a_port_that_is_none_is_refused_in_words() -> None:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import itertools
+from collections import Counter
 
 import polars as pl
 import pytest
 
 import kanopy
-from kanopy._errors import JobError
+from kanopy._errors import HierarchyError, JobError
 from kanopy._job.guess import guess_job
 from kanopy._table.datasets import adult
 from kanopy.classifications.recognition import covers, recognize
@@ -127,7 +128,7 @@ def test_init_proposes_the_classification_and_the_job_runs():
     }
     guessed = guess_job(table)
     roles = {each["column"]: each["role"] for each in guessed.columns}
-    assert roles["diagnosis"] == "sensitive" and guessed.job.hierarchies["country"] == {"classification": "countries"}
+    assert roles["diagnosis"] == "sensitive" and guessed.job.hierarchies["country"]["classification"] == "countries"
     assert "countries (countries-2025): 100 % of the values match" in guessed.text
     assert kanopy.anonymize(table, guessed.job.replaced(k=3)).smallest_class >= 3
 
@@ -182,7 +183,7 @@ def test_other_words_are_grouped_as_before():
 def test_integer_columns_of_codes():
     frame = pl.DataFrame({"county_fips": [1001, 6037, 19001, 36061] * 5, "sex": ["m", "f"] * 10})
     guessed = guess_job(frame)
-    assert guessed.job.hierarchies.get("county_fips") == {"classification": "us-counties"}
+    assert guessed.job.hierarchies.get("county_fips") == {"classification": "us-counties", "fit": True}
 
 
 def test_codes_of_diagnoses_are_sensitive_and_named():
@@ -203,3 +204,32 @@ def test_a_column_of_diagnoses_as_a_quasi_identifier_is_generalized_by_chapters(
 def test_a_wrong_setting_of_a_classification_is_told_when_the_job_is_made():
     with pytest.raises(JobError, match="label"):
         kanopy.Job(quasi=["c"], hierarchies={"c": {"classification": "countries", "label": "code"}})
+
+
+def test_fitted_levels_keep_frequent_codes_and_say_other_of_the_rest():
+    column = ["United States"] * 900 + ["Canada"] * 3 + ["Mexico"] * 40 + ["Cuba"] * 4 + ["Haiti"] * 3 + ["Japan"] * 30
+    h = kanopy.build_hierarchy(column, "classification", classification="countries", fit=True, k=5)
+    first = {row[0]: row[1] for row in h.rows()}
+    assert first["United States"] == "United States"  # three Canadians do not put it into Northern America
+    assert first["Cuba"] == first["Haiti"] == first["Canada"] == "Americas, other"
+    assert h.nested and all(len(set(h.labels_at(level))) == len(h.labels_at(level)) for level in range(h.height + 1))
+    for level in range(1, h.height):
+        held = Counter(h.generalize(value, level) for value in column)
+        assert min(held.values()) >= 5
+    with pytest.raises(HierarchyError, match="k is for fit = true"):
+        kanopy.build_hierarchy(column, "classification", classification="countries", k=5)
+
+
+def test_an_official_tree_loses_hardly_more_than_one_that_is_fitted_to_the_data():
+    table = adult().drop_nulls().select("native-country", "sex", "age")
+    for k, algorithm in ((5, "optimal"), (20, "optimal"), (20, "best")):
+        losses = [
+            kanopy.anonymize(
+                table,
+                kanopy.Job(
+                    quasi=table.columns, k=k, suppress=0.02, algorithm=algorithm, hierarchies={"native-country": given}
+                ),
+            ).losses["loss"]
+            for given in ({"classification": "countries", "fit": True}, {"method": "auto"})
+        ]
+        assert losses[0] <= 1.15 * losses[1], (k, algorithm, losses)

@@ -119,7 +119,10 @@ def test_jobs_and_init_shorten_them_alike() -> None:
     made = kanopy.anonymize({"zip": table["zip"], "age": table["age"]}, kanopy.Job(quasi=["zip", "age"], k=15))
     assert set(made.data["zip"]) <= {"0213*", "0214*", "021**", "1000*", "100**", "9021*", "902**", "*****"}
     job = kanopy.guess_job(table).job
-    assert job.hierarchies["zip"] == {"classification": "us-zip3"}  # areas that people know, instead of digits
+    assert job.hierarchies["zip"] == {
+        "classification": "us-zip3",
+        "fit": True,
+    }  # areas that people know, instead of digits
     assert job.hierarchies["postcode"]["method"] == "prefix"
     assert set(kanopy.anonymize(table, job.replaced(quasi="postcode", k=20)).data["postcode"]) <= {
         "SW", "M", "EC", "B", "*",

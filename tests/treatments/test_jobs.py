@@ -305,6 +305,24 @@ def test_extensions_treat_columns_too(hospital):
     assert anonymize(hospital, Job(protect={"sodium": Blank()})).data["sodium"].null_count() == hospital.height
 
 
+def test_the_app_keeps_and_runs_treatments(hospital, tmp_path, monkeypatch):
+    from kanopy.app.tasks.releases import preview_job, run
+    from kanopy.app.tasks.worker_state import WorkerState
+
+    monkeypatch.setenv("KANOPY_KEY", KEY.decode())
+    hospital.write_csv(tmp_path / "t.csv")
+    job = Job(quasi=["age", "sex"], k=3, suppress=0.5, protect={"creatinine": "noise", "account": "hash"})
+    given = {"source": str(tmp_path / "t.csv"), "project_folder": str(tmp_path)}
+    state = WorkerState()
+    more = {"folder": str(tmp_path / "r"), "suffix": ".csv", "table": state.digest(given["source"], job)}
+    made = run(state, lambda step: True, job=job.to_toml(), **more, **given)
+    assert {each["method"] for each in made["treatments"]} == {"noise", "hash"}
+    assert not any(KEY in file.read_bytes() for file in (tmp_path / "r").iterdir())
+    assert not set(pl.read_csv(tmp_path / "r" / "release.csv")["account"]) & set(hospital["account"])
+    with pytest.raises(JobError, match="treatments only with `kanopy anonymize"):
+        preview_job(WorkerState(), lambda step: True, job=Job(protect={"account": "hash"}).to_toml(), **given)
+
+
 def test_errors_are_all_of_one_family():
     assert issubclass(JobError, KanopyError) and treating.NOTHING_GENERALIZED
 

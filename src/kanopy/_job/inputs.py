@@ -415,7 +415,8 @@ def resolve_hierarchy(
     # The builders bring the ontologies along; a job whose hierarchies are given does without them.
     from kanopy.hierarchy.builders.registry import BUILDERS, build_hierarchy
 
-    if parameters["method"] != "auto" and BUILDERS.find(parameters["method"]).k_of_job:
+    wants = parameters["method"] != "auto" and BUILDERS.find(parameters["method"]).k_of_job
+    if parameters.get(wants) if isinstance(wants, str) else wants:
         parameters.setdefault("k", k)
     if parameters["method"] == "auto":
         # Groups larger than the column has values cannot be compared; missing ones are no part of a hierarchy.

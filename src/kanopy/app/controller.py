@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
+import getpass
 import hashlib
 import json
 import shlex
+import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from kanopy._errors import shown_address
+from kanopy._errors import JobError, KanopyError, shown_address
 from kanopy._job.job import Job
 from kanopy.app.project import Work
+from kanopy.app.reviewing import Reviewing
+from kanopy.app.table_digest import Signature, digest_of, is_local, resolved, signature
 from kanopy.app.task_cache import READING, TaskCache
 from kanopy.hierarchy.files.json_format import parse_json
 
@@ -27,25 +32,57 @@ print(result)
 SUFFIXES = (".csv", ".tsv", ".parquet", ".xlsx", ".arrow")
 
 
-class Controller(TaskCache):
+def system_user() -> str:
+    """The name under which somebody is logged in on this machine."""
+    try:
+        return getpass.getuser()
+    except (OSError, KeyError, ImportError):  # a container without users
+        return "unknown"
+
+
+class Controller(Reviewing, TaskCache):
     """Carries out what a user does in the app; every change of the project is a step that can be undone."""
+
+    _known_table: tuple[Signature, str] = ((), "")
+    """The signature of the table's files when they were last read whole, and the digest of their content then."""
+    _checking = False
+    _shown_state = "same"
 
     # ---- the table ----------------------------------------------------------------------------------------
 
-    async def open(self, source: str, *, name: str = "", example: bool = False) -> dict[str, Any]:
-        """Open a table: its job is guessed and its hierarchies are built, in one step that can be undone."""
+    async def open(
+        self, source: str, *, name: str = "", example: bool = False, keep_job: bool = False
+    ) -> dict[str, Any]:
+        """Open a table: its job is guessed and its hierarchies are built, in one step that can be undone.
+
+        A path is relative to where the app was started, unless the table was uploaded (`Project.keep_upload`).
+        With `keep_job` a table that has the same columns as the present one keeps the present job.
+        """
         project = self.project
-        path = str(project.folder / source) if source.startswith("data/") else source
-        for other in (self.quick, self.previews):  # They read the table meanwhile, for the first requests.
-            other.submit("table.rows", None, source=path, first=0, number=1, columns=[])
-        found = await self.run_long(f"Opening {name or source}", "table.open_table", source=path, example=example)
+        uploaded = project.is_upload(source)
+        source = source if uploaded else resolved(source)
+        path = str(project.folder / source) if uploaded else source
+        before = project.work
+        try:
+            found = await self.run_long(f"Opening {name or source}", "table.open_table", source=path, example=example)
+        except KanopyError:
+            if uploaded and source != before.source:
+                project.drop_upload(source)
+            raise
         files = {column: self._keep_text(column, text) for column, text in found["hierarchies"].items()}
         job = Job.from_dict(found["job"]).replaced(hierarchies=files)
-        opened = Work(source, job, tuple(found["columns"]), ())
+        columns = tuple(found["columns"])
+        keep_job = keep_job and {each["column"] for each in columns} == {each["column"] for each in before.columns}
+        if keep_job:
+            job = before.job
+        opened = Work(source, job, columns, (), table=found["table"])
         profiles = found.pop("profiles")
+        self._known_table = signature(path), found["table"]
         project.change(
             f"open {name or Path(source).name}",
-            lambda work: replace(opened, plans=work.plans if work.source == source else ()),
+            lambda work: replace(
+                opened, plans=work.plans if work.source == source else (), senses=work.senses if keep_job else {}
+            ),
         )
         self._store(self._request("table.profiles", READING)[0], profiles)
         self.schedule_prefetch(0.0)
@@ -112,6 +149,52 @@ class Controller(TaskCache):
 
         self.project.change(f"{word} means {sense}", change)
 
+    # ---- whether it is still the same table -------------------------------------------------------------------
+
+    @property
+    def table_state(self) -> str:
+        """`same` as when it was opened, `changed`, `gone`, or `unchecked` until its content has been compared."""
+        work = self.project.work
+        if not work.source:
+            return "same"
+        now = signature(self.project.source)
+        if is_local(self.project.source) and not now:
+            return "gone"
+        if not work.table:
+            return "changed"
+        known, digest = self._known_table
+        if known != now or not digest:
+            return "unchecked" if is_local(self.project.source) else "same"
+        return "same" if digest == work.table else "changed"
+
+    async def check_table(self) -> None:
+        """Compare the table's content with what was opened, if its files were touched since the last comparison."""
+        if self.table_state == "unchecked" and not self._checking:
+            self._checking = True
+            try:
+                source = self.project.source
+                before = signature(source)
+                digest = await asyncio.to_thread(digest_of, source)
+                if source == self.project.source:
+                    self._known_table = before, digest
+            finally:
+                self._checking = False
+        if (state := self.table_state) != self._shown_state:
+            self._shown_state = state
+            self.notify()
+
+    def delete_upload(self, name: str) -> None:
+        """Delete an uploaded table for good; steps that need it cannot read it any more."""
+        if name not in dict(self.project.uploads()):
+            raise JobError("There is no such table.")
+        (self.project.folder / "data" / name).unlink()
+        self.notify()
+
+    async def reopen(self) -> None:
+        """Read the table again that has changed: the job stays if the columns are the same."""
+        work = self.project.work
+        await self.open(work.source, name=Path(shown_address(work.source)).name, keep_job=True)
+
     # ---- without the app ------------------------------------------------------------------------------------
 
     @property
@@ -123,7 +206,9 @@ class Controller(TaskCache):
     @property
     def script(self) -> str:
         """The same in Python."""
-        secret = bool(self.project.work.job.pseudonymize)
+        from kanopy.release.treated.treating import must_have_key
+
+        secret = must_have_key(self.project.work.job)
         return SCRIPT.format(
             job=str(self.project.job_file), source=shown_address(self.project.source), output=f"release{self.suffix}",
             os="import os\n\n" if secret else "", key=', key=os.environ["KANOPY_KEY"].encode()' if secret else "",
@@ -139,12 +224,16 @@ class Controller(TaskCache):
 
     @property
     def result_folder(self) -> Path:
-        """The folder of the release of the present job."""
-        return self.project.result_folder(self.project.job_mark)
+        """The folder of the newest release of the present table and job, if one was made."""
+        made = self.project.versions(self.project.job_mark)
+        return made[-1] if made else self.project.result_folder(f"{self.project.job_mark}-0")
 
     @property
     def summary(self) -> dict[str, Any] | None:
-        """The summary of the release of the present job; `None` if it was not made yet."""
+        """The summary of the newest release of the present table and job; `None` if none was made yet.
+
+        It says nothing about a table that was changed since it was opened: ask `table_state` too.
+        """
         file = self.result_folder / "summary.json"
         cache_key = f"summary {file}"
         if cache_key not in self._results:
@@ -154,12 +243,19 @@ class Controller(TaskCache):
         found: dict[str, Any] = self._results[cache_key]
         return found
 
-    async def run(self) -> dict[str, Any]:
-        """Make the release of the present job."""
-        folder = self.result_folder
-        found: dict[str, Any] = await self.run_long(
-            "Making the release", "releases.run", **self.task_arguments, folder=str(folder), suffix=self.suffix
-        )
+    async def run(self, who: str = "") -> dict[str, Any]:
+        """Make the release of the present table and job, beside earlier ones."""
+        project = self.project
+        folder = project.next_version(project.job_mark)
+        try:
+            found: dict[str, Any] = await self.run_long(
+                "Making the release", "releases.run", **self.task_arguments, folder=str(folder), suffix=self.suffix,
+                table=project.work.table,
+            )  # fmt: skip
+            self.record_release(folder, found, who or system_user())
+        except BaseException:
+            shutil.rmtree(folder, ignore_errors=True)
+            raise
         self.notify()
         return found
 
@@ -178,17 +274,20 @@ class Controller(TaskCache):
         """Identifies the table with its roles and hierarchies, to which explored points belong."""
         job = self.project.work.job
         fixed = job.replaced(k=None, suppress=0.0, algorithm=None, parameters={}, local=False, weights={}, models=())
-        return hashlib.sha256(f"{self.project.work.source}\n{fixed.to_toml()}".encode()).hexdigest()[:12]
+        text = f"{self.project.work.source}\n{self.project.work.table}\n{fixed.to_toml()}"
+        return hashlib.sha256(text.encode()).hexdigest()[:12]
 
-    def releases_made(self) -> list[dict[str, Any]]:
-        """The summaries of all releases of the present table, whatever their job."""
+    def releases_made(self, *, everything: bool = False) -> list[dict[str, Any]]:
+        """The summaries of all releases of the present table, whatever their job; with `everything` also those of
+        tables that had other content. Each names its `folder`; the newest is last."""
         found = []
-        for file in sorted(self.project.folder.glob("results/*/summary.json")):
+        for file in self.project.folder.glob("results/*/summary.json"):
             with contextlib.suppress(OSError, ValueError):
-                summary = json.loads(file.read_text("utf-8"))
-                if summary.get("source") == self.project.source:
+                summary = {**json.loads(file.read_text("utf-8")), "folder": file.parent.name}
+                same = (summary["source"], summary.get("table")) == (self.project.source, self.project.work.table)
+                if everything or same:
                     found.append(summary)
-        return found
+        return sorted(found, key=lambda each: str(each.get("made", "")))
 
     def restore(self, job: str, words: str) -> None:
         """Go back to a job that was kept."""

@@ -7,8 +7,11 @@ then on, or a password), and how much is sent. What goes out says that the page 
 
 from __future__ import annotations
 
+import hashlib
 import hmac
 import ipaddress
+import math
+import secrets
 import socket
 import time
 from collections.abc import Awaitable, Callable, Iterable, MutableMapping
@@ -25,8 +28,10 @@ App = Callable[[Scope, Receive, Send], Awaitable[None]]
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 FORM_LIMIT = 10_000
 """Bytes of a login."""
-WRONG_PASSWORD_SECONDS = 1.0
-"""So long nobody gets in after a wrong password, nor is told anything."""
+WRONG_PASSWORDS, WRONG_SECONDS = 5, 60.0
+"""So many wrong passwords a client may give in so many seconds; other clients are not concerned."""
+MOST_CLIENTS = 10_000
+DEVICE_SECONDS = 90 * 86_400
 POLICY = (
     "default-src 'self'; script-src 'self' 'unsafe-inline' 'unsafe-eval'; style-src 'self' 'unsafe-inline'; "
     "img-src 'self' data: blob:; font-src 'self' data:; connect-src 'self'; frame-src 'self'; frame-ancestors 'self'; "
@@ -67,7 +72,11 @@ def is_loopback(host: str) -> bool:
 class Guard:
     """An application that lets only some requests through to another."""
 
-    def __init__(self, app: App, *, host: str, port: int, key: str, password: str = "", upload_limit: int) -> None:
+    def __init__(
+        self, app: App, *, host: str, port: int, key: str, password: str = "", upload_limit: int, secret: str = ""
+    ) -> None:
+        """`key` opens the page from the address; cookies are derived from `secret` (the key if there is none) and the
+        password, so that another password ends every session."""
         self.app = app
         self._open_to_all = not is_loopback(host)
         self._names = {*LOOPBACK, host.lower()}
@@ -76,8 +85,13 @@ class Guard:
         self._port = port
         self._key, self._password = key, password
         self._upload_limit = upload_limit
-        self.cookie = f"kanopy-{port}"
-        self._locked_until = 0.0
+        self.cookie, self._device = f"kanopy-{port}", f"kanopy-device-{port}"
+        self._secret = (secret or key).encode()
+        self._session = self._signed(f"session\0{password}")
+        self._wrong: dict[str, list[float]] = {}
+
+    def _signed(self, text: str) -> str:
+        return hmac.new(self._secret, text.encode(), hashlib.sha256).hexdigest()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass on, or refuse."""
@@ -129,14 +143,41 @@ class Guard:
         return urlsplit(origin).netloc.lower() == headers.get("host", "").lower()
 
     def _has_cookie(self, text: str) -> bool:
-        try:
-            found = SimpleCookie(text).get(self.cookie)
-        except Exception:  # a cookie of somebody else that cannot be read
-            return False
-        return found is not None and _same(found.value, self._key)
+        return _same(_cookie(text, self.cookie), self._session)
 
     def _set_cookie(self) -> str:
-        return f"{self.cookie}={self._key}; Path=/; HttpOnly; SameSite=Lax"
+        return f"{self.cookie}={self._session}; Path=/; HttpOnly; SameSite=Lax"
+
+    def _client(self, scope: Scope) -> str:
+        """Whose wrong passwords are counted together: a browser that was let in before, or an address.
+
+        Whoever guesses from the steward's address does not lock out the steward's browser.
+        """
+        headers = dict(scope["headers"])
+        name, _, signed = _cookie(headers.get(b"cookie", b"").decode("latin-1"), self._device).partition(".")
+        if name and _same(signed, self._signed(f"device\0{name}")):
+            return f"device {name}"
+        return f"address {(scope.get('client') or ('',))[0]}"
+
+    def _waits(self, client: str) -> float:
+        """Seconds until a client may try another password."""
+        now = time.monotonic()
+        recent = [at for at in self._wrong.get(client, ()) if now - at < WRONG_SECONDS]
+        if recent:
+            self._wrong[client] = recent
+        else:
+            self._wrong.pop(client, None)
+        return 0.0 if len(recent) < WRONG_PASSWORDS else WRONG_SECONDS - (now - recent[0])
+
+    def _failed(self, client: str) -> None:
+        if len(self._wrong) >= MOST_CLIENTS:  # the oldest is forgotten first
+            del self._wrong[next(iter(self._wrong))]
+        self._wrong.setdefault(client, []).append(time.monotonic())
+
+    def _set_device(self) -> str:
+        name = secrets.token_hex(12)
+        signed = self._signed(f"device\0{name}")
+        return f"{self._device}={name}.{signed}; Path=/; Max-Age={DEVICE_SECONDS}; HttpOnly; SameSite=Lax"
 
     async def _login(self, scope: Scope, receive: Receive, send: Send) -> None:
         words = "This server asks for its password."
@@ -148,11 +189,17 @@ class Guard:
                 if not message.get("more_body"):
                     break
             given = dict(parse_qsl(body.decode("utf-8", "replace"))).get("password", "")
-            if time.monotonic() >= self._locked_until and _same(given, self._password):
-                await _answer(send, 303, b"", {"location": "/", "set-cookie": self._set_cookie()})
+            client = self._client(scope)
+            if wait := self._waits(client):
+                words = f"Too many wrong passwords. Try again in {math.ceil(wait)} seconds."
+            elif _same(given, self._password):
+                self._wrong.pop(client, None)
+                both = ("set-cookie", self._set_cookie()), ("set-cookie", self._set_device())
+                await _answer(send, 303, b"", {"location": "/"}, both)
                 return
-            self._locked_until = time.monotonic() + WRONG_PASSWORD_SECONDS
-            words = "That was not the password. Try again in a moment."
+            else:
+                self._failed(client)
+                words = "That was not the password."
         page = LOGIN.replace("WORDS", words).encode()
         await _answer(send, 200, page, {"content-type": "text/html; charset=utf-8"})
 
@@ -191,9 +238,20 @@ def _pairs(headers: Iterable[tuple[str, str]]) -> list[tuple[bytes, bytes]]:
     return [(name.encode("latin-1"), value.encode("latin-1")) for name, value in headers]
 
 
-async def _answer(send: Send, status: int, body: bytes, headers: dict[str, str]) -> None:
+def _cookie(text: str, name: str) -> str:
+    """A cookie's value; nothing if there is none, or if those of somebody else cannot be read."""
+    try:
+        found = SimpleCookie(text).get(name)
+    except Exception:
+        return ""
+    return "" if found is None else found.value
+
+
+async def _answer(
+    send: Send, status: int, body: bytes, headers: dict[str, str], more: Iterable[tuple[str, str]] = ()
+) -> None:
     told = {"content-type": "text/plain; charset=utf-8", "cache-control": "no-store", **HEADERS, **headers}
-    await send({"type": "http.response.start", "status": status, "headers": _pairs(told.items())})
+    await send({"type": "http.response.start", "status": status, "headers": _pairs([*told.items(), *more])})
     await send({"type": "http.response.body", "body": body})
 
 

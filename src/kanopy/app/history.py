@@ -116,6 +116,10 @@ class History:
         """Every step in words, and whether it lies at or before the present."""
         return [(words, at <= self._at) for at, words in enumerate(self._words)]
 
+    def mentions(self, source: str) -> bool:
+        """Whether any state is about a table."""
+        return any(self._state(at).get("source") == source for at in range(len(self._numbers)))
+
     def undo(self) -> str:
         """One step back; says which."""
         if not self._at:

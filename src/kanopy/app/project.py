@@ -17,6 +17,8 @@ import hashlib
 import os
 import re
 import secrets
+import shutil
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -32,6 +34,7 @@ from kanopy.hierarchy.files.files import read_hierarchy
 from kanopy.hierarchy.files.json_format import hierarchy_json
 from kanopy.hierarchy.hierarchy import Hierarchy
 
+KEY_SECONDS = 30 * 86_400
 LONGEST_NAME = 60
 """Letters may take four bytes each, and file systems allow 255."""
 UNSAFE = re.compile(r"[^\w.-]+")
@@ -65,6 +68,8 @@ class Work:
 
     senses: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     """Per column of words which sense is meant, where somebody said so."""
+    table: str = ""
+    """The digest of the table's content when it was opened: results belong to it."""
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, as it is kept."""
@@ -74,13 +79,14 @@ class Work:
             "columns": [dict(column) for column in self.columns],
             "plans": [dict(plan) for plan in self.plans],
             "senses": {column: dict(chosen) for column, chosen in self.senses.items()},
+            "table": self.table,
         }
 
     @classmethod
     def from_dict(cls, plain: Mapping[str, Any]) -> Work:
         """From plain data."""
         job, columns, plans = Job.from_dict(plain["job"]), tuple(plain["columns"]), tuple(plain["plans"])
-        return cls(plain["source"], job, columns, plans, plain.get("senses", {}))
+        return cls(plain["source"], job, columns, plans, plain.get("senses", {}), plain.get("table", ""))
 
 
 class Project:
@@ -98,9 +104,13 @@ class Project:
     def __init__(self, folder: str | Path) -> None:
         self.folder = Path(folder).resolve()
         private_folder(self.folder)
-        for part in ("data", "hierarchies", "results"):
-            private_folder(self.folder / part)
         self._lock = _locked(self.folder / ".lock")
+        for part in ("data", "hierarchies", "results", "states"):
+            private_folder(self.folder / part)
+        _close_to_others(self.folder)
+        for left in self.folder.glob("results/*-*"):  # of runs that were killed: nothing in it was finished
+            if not (left / "summary.json").exists():
+                shutil.rmtree(left, ignore_errors=True)
         self._history = History(self.folder, Work().to_dict())
         self.work = Work.from_dict(self._history.now)
         self.listeners: list[Callable[[], None]] = []
@@ -181,6 +191,22 @@ class Project:
         write_whole(target, content, private=True)
         return f"data/{target.name}"
 
+    def is_upload(self, source: str) -> bool:
+        """Whether a source is an uploaded table, named as `keep_upload` does."""
+        folder, _, name = source.partition("data/")
+        file = name.partition("::")[0]
+        return not folder and bool(file) and safe_name(file) == file and (self.folder / "data" / file).is_file()
+
+    def uploads(self) -> list[tuple[str, int]]:
+        """The uploaded tables: names and bytes."""
+        found = [file for file in (self.folder / "data").iterdir() if file.is_file()]
+        return sorted((file.name, file.stat().st_size) for file in found)
+
+    def drop_upload(self, source: str) -> None:
+        """Remove an uploaded table that could not be opened, unless an earlier step needs it."""
+        if self.is_upload(source) and not self._history.mentions(source):
+            (self.folder / source.partition("::")[0]).unlink(missing_ok=True)
+
     def keep_hierarchy(self, column: str, hierarchy: Hierarchy) -> str:
         """Keep a version of a column's hierarchy; returns the file as a job names it."""
         text = hierarchy_json(hierarchy) + "\n"
@@ -203,20 +229,59 @@ class Project:
 
     @property
     def job_mark(self) -> str:
-        """Tells the present table and job from any other: results are kept under it."""
-        text = f"{__version__}\n{self.work.source}\n{self.work.job.to_toml()}"
+        """Tells the present table (by its content) and job from any other: results belong to it."""
+        text = f"{__version__}\n{self.work.source}\n{self.work.table}\n{self.work.job.to_toml()}"
         return hashlib.sha256(text.encode()).hexdigest()[:12]
+
+    def versions(self, mark: str) -> list[Path]:
+        """The folders of all releases that were made of a table and job, the newest last; none is ever overwritten."""
+        found = self.folder.glob(f"results/{mark}-*/summary.json")
+        return [file.parent for file in sorted(found, key=lambda file: _number(file.parent))]
+
+    def next_version(self, mark: str) -> Path:
+        """A new folder for the next release of a table and job."""
+        taken = [_number(folder) for folder in self.folder.glob(f"results/{mark}-*")]
+        for number in range(max(taken, default=0) + 1, max(taken, default=0) + 1_000):
+            made = self.folder / "results" / f"{mark}-{number}"
+            with contextlib.suppress(FileExistsError):
+                made.mkdir(mode=0o700)
+                return made
+        raise DataError(f"No folder for a release can be made in {self.folder / 'results'}.")
 
     @property
     def key(self) -> str:
-        """The secret in the page's address, the same after a restart, so that an open page finds its server again."""
+        """The secret that cookies are signed with: the same after a restart, so that an open page finds its server
+        again, and another after a month."""
         file = self.folder / "key"
+        if file.exists() and time.time() - file.stat().st_mtime > KEY_SECONDS:
+            file.unlink()
         if not file.exists():
             with contextlib.suppress(FileExistsError):
                 handle = os.open(file, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
                 with os.fdopen(handle, "w") as stream:
                     stream.write(secrets.token_urlsafe(24))
         return file.read_text("utf-8").strip()
+
+
+def _close_to_others(folder: Path) -> None:
+    """Take from others what they may do with a project's files, whoever made the folder and under which mask."""
+    own = ("data", "hierarchies", "results", "states")
+    found = [folder / part for part in own]
+    with contextlib.suppress(OSError):
+        if any(each.name not in own for each in folder.iterdir() if each.is_dir()):
+            found += [file for file in folder.iterdir() if file.is_file() and file.suffix in (".json", ".jsonl")]
+        else:
+            found.append(folder)
+    for each in [*found, *(file for part in own for file in (folder / part).rglob("*"))]:
+        with contextlib.suppress(OSError):  # of another owner: nothing of ours
+            mode = each.stat().st_mode
+            if mode & 0o077 and not each.is_symlink():
+                each.chmod(mode & 0o700)
+
+
+def _number(folder: Path) -> int:
+    last = folder.name.rpartition("-")[2]
+    return int(last) if last.isdigit() else 0
 
 
 @lru_cache(maxsize=64)

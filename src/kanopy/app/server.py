@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import contextlib
+import html
 import os
+import secrets
 import socket
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from kanopy._errors import InputError, MissingDependency
+from kanopy._files import write_whole
 from kanopy.app.guard import Guard, is_loopback
 from kanopy.app.project import Project
 
@@ -18,6 +21,12 @@ TRIED_PORTS = 20
 UPLOAD_LIMIT = 2 * 1024**3
 """Bytes of a table that may be uploaded; larger ones are named on the command line, which copies nothing."""
 SHORTEST_PASSWORD = 8
+OPENER = "open.html"
+"""A page for the owner of the project only, which leads to the address with its secret."""
+REDIRECT = """<!doctype html><html lang="en"><meta charset="utf-8"><title>Kanopy</title>
+<meta name="referrer" content="no-referrer"><meta http-equiv="refresh" content="0;url={address}">
+<p><a href="{address}">Open Kanopy</a></p></html>
+"""
 
 
 def serve(
@@ -28,9 +37,10 @@ def serve(
     port: int | None = None,
     password: str = "",
     upload_limit: int = UPLOAD_LIMIT,
-    ready: Callable[[str], None] = lambda address: None,
+    ready: Callable[[str, Path], None] = lambda address, opener: None,
 ) -> None:
-    """Serve a project until it is interrupted; `ready` hears the page's address once it answers.
+    """Serve a project until it is interrupted; `ready` hears the page's address once it answers, and of a file that
+    leads there: a browser is given the file, since every user of the machine can read what programs are started with.
 
     `data` is a table to open first; `password` is asked for instead of the secret in the address, and must be given
     where other machines may connect.
@@ -50,10 +60,14 @@ def serve(
     project = Project(folder)
     try:
         app = application(project, data=data)
-        secret = project.key
-        guarded = Guard(app, host=host, port=number, key=secret, password=password, upload_limit=upload_limit)
+        key = secrets.token_urlsafe(24)
+        guarded = Guard(
+            app, host=host, port=number, key=key, password=password, upload_limit=upload_limit, secret=project.key
+        )
         shown = f"[{host}]" if ":" in host else host
-        address = f"http://{shown}:{number}/" + ("" if password else f"?key={secret}")
+        address = f"http://{shown}:{number}/" + ("" if password else f"?key={key}")
+        opener = project.folder / OPENER
+        write_whole(opener, REDIRECT.format(address=html.escape(address)), private=True)
         config = uvicorn.Config(
             guarded, log_level="warning", access_log=False, server_header=False, timeout_graceful_shutdown=2
         )
@@ -62,11 +76,12 @@ def serve(
             async def startup(self, sockets: list[socket.socket] | None = None) -> None:
                 await super().startup(sockets)
                 if self.started:
-                    ready(address)
+                    ready(address, opener)
 
         with contextlib.suppress(KeyboardInterrupt):
             Answering(config).run(sockets=[place])
     finally:
+        (project.folder / OPENER).unlink(missing_ok=True)
         place.close()
         project.close()
 

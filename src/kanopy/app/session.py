@@ -14,7 +14,7 @@ from nicegui import ui
 from nicegui.events import KeyEventArguments
 
 from kanopy._errors import Cancelled, KanopyError, NoSolution, shown_address
-from kanopy.app.controller import Controller
+from kanopy.app.controller import Controller, system_user
 from kanopy.app.pages.data_page import DataPage
 from kanopy.app.pages.download_page import DownloadPage
 from kanopy.app.pages.explore_page import ExplorePage
@@ -22,14 +22,23 @@ from kanopy.app.pages.help_page import HelpPage
 from kanopy.app.pages.hierarchies_page import HierarchiesPage
 from kanopy.app.pages.page import Page, PageLeft
 from kanopy.app.pages.release_page import ReleasePage
+from kanopy.app.pages.review_page import ReviewPage
 from kanopy.app.pages.risk_page import RiskPage
 from kanopy.app.project import Project, safe_name
 from kanopy.app.task_cache import Superseded
 from kanopy.app.widgets.elements import button, labelled, own_file, tip
 
-PAGES: tuple[type[Page], ...] = (DataPage, HierarchiesPage, ReleasePage, ExplorePage, RiskPage, DownloadPage)
+PAGES: tuple[type[Page], ...] = (
+    DataPage, HierarchiesPage, ReleasePage, ExplorePage, RiskPage, ReviewPage, DownloadPage,
+)  # fmt: skip
 ALL_PAGES: tuple[type[Page], ...] = (*PAGES, HelpPage)
 THEMES = {"auto": None, "light": False, "dark": True}
+TABLE_SECONDS = 2.0
+"""Seconds between looks at whether the table's files were touched."""
+BANNERS = {
+    "changed": "The table has changed since it was opened. Figures and releases are of the table as it was then.",
+    "gone": "The table is no longer where it was. Releases that were made of it are kept.",
+}
 PAGE_SECONDS = 0.5
 """Seconds before prefetching starts: the page that opens goes first."""
 DOWNLOADS = {
@@ -77,6 +86,10 @@ class Session:
         self._pending = pending
         self.page: Page | None = None
         self.client = ui.context.client
+        self.known_user = ""
+        """Who it is, where the server knows."""
+        self.who = system_user()
+        """The name in the record of what is done in this session."""
         self.column = ""
         """The column that was shown last."""
 
@@ -91,6 +104,7 @@ class Session:
             self._side()
             with ui.element("div"):
                 self._bar()
+                self._write_banner()
                 routes = {each.path: self._opener(each) for each in ALL_PAGES}
                 self.pages = ui.sub_pages(routes)
         self.layer = ui.element("div")
@@ -102,6 +116,7 @@ class Session:
             self.progress = ui.linear_progress(value=0, show_value=False)
             self.stage = ui.label("").classes("muted small")
         ui.timer(0.25, self._show_progress)
+        ui.timer(TABLE_SECONDS, self.controller.check_table)
         ui.keyboard(on_key=self._key, ignore=["input", "textarea"])
         self.controller.watchers.append(self._project_changed)
         self.client.on_delete(self._on_delete)
@@ -176,7 +191,25 @@ class Session:
             theme.on_value_change(lambda event: self.dark.set_value(THEMES[event.value]))
             labelled(theme, "Colours: as the system, light or dark")
 
+    def _write_banner(self) -> None:
+        """What stands above every page while the table is no longer the one that was opened."""
+        with ui.element("div").classes("banner").props("role=alert") as self.banner:
+            ui.icon("sync_problem")
+            self.banner_words = ui.label("").classes("grow")
+            self.reread = button("Read it again", self._reread, kind="main", icon="refresh")
+
+    async def _reread(self) -> None:
+        with self.errors_shown():
+            await self.controller.reopen()
+
+    def _show_banner(self) -> None:
+        state = self.controller.table_state
+        self.banner.set_visibility(state in BANNERS)
+        self.banner_words.set_text(BANNERS.get(state, ""))
+        self.reread.set_visibility(state == "changed")
+
     def _refresh(self) -> None:
+        self._show_banner()
         project = self.controller.project
         work = project.work
         self.source.set_text(Path(shown_address(work.source)).name if work.source else "No table is open")

@@ -7,13 +7,14 @@ import contextlib
 import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from kanopy._errors import Cancelled, KanopyError
 from kanopy._job.job import Job
 from kanopy._progress import Step
+from kanopy._temporary import Folder
 from kanopy.app.project import Project
+from kanopy.app.table_digest import signature
 from kanopy.app.worker import Task, Worker
 from kanopy.hierarchy.files.json_format import hierarchy_json
 
@@ -45,7 +46,8 @@ class TaskCache:
 
     def __init__(self, project: Project) -> None:
         self.project = project
-        self.quick, self.previews, self.long = Worker(), Worker(), Worker()
+        self._tables = Folder()
+        self.quick, self.previews, self.long = (Worker(self._tables.path) for _ in range(3))
         self.underway: Underway | None = None
         self.watchers: list[Callable[[], None]] = []
         self._results: dict[str, Any] = {}
@@ -70,6 +72,7 @@ class TaskCache:
             self._prefetching.cancel()
         for worker in (self.quick, self.previews, self.long):
             worker.stop()
+        self._tables.remove()
         self.project.close()
 
     # ---- work ---------------------------------------------------------------------------------------------
@@ -84,9 +87,8 @@ class TaskCache:
         return {"source": self.project.source, "job": job.to_toml(), "project_folder": str(self.project.folder)}
 
     def _cache_key(self, *parts: Any) -> str:
-        """The key of a cached result. It contains the file's time: a file that was rewritten is another table."""
-        file = Path(self.project.source.partition("::")[0])
-        return json.dumps([file.stat().st_mtime if file.is_file() else 0, *parts], sort_keys=True)
+        """The key of a cached result. It contains the signature of the files: what was rewritten is another table."""
+        return json.dumps([signature(self.project.source), self.project.work.table, *parts], sort_keys=True)
 
     async def run_short(self, name: str, **arguments: Any) -> Any:
         """Run a short task and return its result."""
@@ -177,7 +179,8 @@ class TaskCache:
             self._ready = True
             for worker in (self.quick, self.previews, self.long):
                 worker.submit("releases.warm_up", previews=worker is self.previews)
-            await self.cached("releases.catalogue", None)
+            with contextlib.suppress(KanopyError):  # the app is being closed
+                await self.cached("releases.catalogue", None)
         if self.project.work.source and self.underway is None:
             before = self.project.job_mark
             with contextlib.suppress(KanopyError, Superseded):

@@ -16,6 +16,7 @@ import signal
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kanopy._errors import Cancelled, KanopyError, NoSolution
@@ -44,7 +45,8 @@ class Task:
 class Worker:
     """A process that does one task after another. It starts with the first of them."""
 
-    def __init__(self) -> None:
+    def __init__(self, shared: Path | None = None) -> None:
+        self._shared = shared
         self._numbers = itertools.count()
         self._tasks: dict[int, Task] = {}
         self._process: BaseProcess | None = None
@@ -61,7 +63,7 @@ class Worker:
             return
         context = multiprocessing.get_context("spawn")
         self._pipe, other = context.Pipe()
-        self._process = context.Process(target=_serve, args=(other,), daemon=True)
+        self._process = context.Process(target=_serve, args=(other, self._shared), daemon=True)
         self._process.start()
         other.close()
         loop = asyncio.get_running_loop()
@@ -73,7 +75,10 @@ class Worker:
         assert self._pipe is not None
         task = Task(next(self._numbers), name, arguments, asyncio.get_running_loop().create_future(), notify)
         self._tasks[task.number] = task
-        self._pipe.send(("do", task.number, name, arguments))
+        try:
+            self._pipe.send(("do", task.number, name, arguments))
+        except OSError:  # the process has ended meanwhile
+            self._finish(task.number, KanopyError("The work ended before it was done: its process is gone."))
         return task
 
     async def call(self, name: str, notify: Callable[[Step], None] | None = None, **arguments: Any) -> Any:
@@ -139,7 +144,7 @@ class Worker:
 # ---- in the other process -------------------------------------------------------------------------------------
 
 
-def _serve(pipe: Connection[Any, Any]) -> None:
+def _serve(pipe: Connection[Any, Any], shared: Path | None) -> None:
     """Run tasks until the pipe is closed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     os.umask(0o077)
@@ -164,7 +169,7 @@ def _serve(pipe: Connection[Any, Any]) -> None:
     threading.Thread(target=listen, daemon=True).start()
     from kanopy.app.tasks.worker_state import WorkerState
 
-    state = WorkerState()
+    state = WorkerState(shared)
     while (task := asked.get()) is not None:
         number, name, arguments = task
 

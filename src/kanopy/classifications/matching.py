@@ -41,6 +41,7 @@ FORMS_OF_STATE = frozenset(_FORMS.split(" "))
 """Words around the name of a country in its full name; names that differ by them alone are listed as a whole."""
 _DECIMAL = re.compile(r"\d{1,2}\.\d{1,2}")
 LONGEST_LABEL = 400
+ZIP_DIGITS = 5
 
 
 @dataclass(frozen=True)
@@ -124,6 +125,24 @@ def match_values(classification: Classification, values: Iterable[str], *, neare
     found = [finder.find(text) for text in texts]
     nodes = np.array([at for at, _ in found], np.int32).reshape(len(texts))
     return Matches(classification, texts, nodes, [how for _, how in found], finder.digits)
+
+
+def four_digits(matches: Matches) -> list[str] | None:
+    """The first four digits of ZIP codes of five, empty for values that are none; `None` for other columns.
+
+    >>> from kanopy.classifications.registry import load_classification
+    >>> four_digits(match_values(load_classification("us-zip3"), ["02139", "2140", "n/a"]))
+    ['0213*', '0214*', '']
+    """
+    if matches.classification.about.subject != "zip":
+        return None
+    posts = [_ZIP.fullmatch(value.strip()) for value in matches.values]
+    if max((len(post[1]) for post in posts if post), default=0) < ZIP_DIGITS - 1:
+        return None
+    return [
+        f"{post[1].zfill(ZIP_DIGITS)[:4]}*" if post and at >= 0 else ""
+        for post, at in zip(posts, matches.nodes.tolist(), strict=True)
+    ]
 
 
 class _Finder:

@@ -61,17 +61,13 @@ def hierarchies_in(folder: Path | None, columns: Iterable[str]) -> dict[str, Any
 
 def key_for(job: Any, key_file: Path | None, data: str = "") -> bytes | None:
     """The secret key, if the job publishes pseudonyms or has treatments by a key; what is random takes one if given."""
-    from kanopy._table.pseudonyms import given_key, read_key
-    from kanopy.treatments.base import KEY, SEED
+    from kanopy.release.treated.treating import key_of_run
 
-    secrets = {treatment.secret for treatment in getattr(job, "protect", {}).values()}
     if key_file is not None and data and os.path.realpath(key_file) in map(os.path.realpath, inputs_of(data)):
         raise JobError(
             f"The key file {str(key_file)!r} is the table itself, which others have. Name a file of its own."
         )
-    if job.pseudonymize or KEY in secrets:
-        return read_key(key_file)
-    return given_key(key_file) if SEED in secrets or getattr(job, "margin", False) else None
+    return key_of_run(job, key_file)
 
 
 def drawn(

@@ -18,7 +18,6 @@ from kanopy.cli.files import check_outputs, inputs_of, key_for, read_data
 if TYPE_CHECKING:
     from kanopy._table.formats.layout import Layout
 
-PASSWORD = "KANOPY_APP_PASSWORD"
 """The variable that holds the password of a page that other machines may open."""
 
 
@@ -433,33 +432,3 @@ def init(
     emit(result, show)
     if not guessed.job.quasi:
         raise typer.Exit(1)  # the job was written, and no release follows from it
-
-
-@o.command()
-def app(
-    data: Annotated[str | None, typer.Argument(help="A table to open first, as every command takes it.")] = None,
-    port: Annotated[int | None, typer.Option(help="The port [default: the first free one from 8790 on].")] = None,
-    host: Annotated[
-        str, typer.Option(help=f"The address to listen on; other than this machine asks for {PASSWORD}.")
-    ] = "127.0.0.1",
-    browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open the page in the browser.")] = True,
-    project: Annotated[Path, typer.Option(help="The folder that keeps the work.")] = Path("kanopy-project"),
-) -> None:
-    """Open the page: look at hierarchies, move sliders, take the release home. Everything stays on this machine."""
-    from rich.text import Text
-
-    from kanopy._table.sources import check_source
-    from kanopy.app.server import serve
-
-    if data is not None:
-        check_source(data)
-
-    def ready(address: str) -> None:
-        words = f"{address}\nThe work is kept in {project}. Ctrl-C ends it."
-        emit({"address": address, "project": str(project)}, lambda out: out.print(Text(words), soft_wrap=True))
-        if browser:
-            import webbrowser
-
-            webbrowser.open(address)
-
-    serve(project, data=data, host=host, port=port, password=os.environ.get(PASSWORD, ""), ready=ready)

@@ -252,7 +252,7 @@ def _close(loss: float, best: float) -> bool:
 
 def candidates(column: Column, k: int, style: str | None = None) -> list[Builder]:
     """The builders worth trying on a column, those that people find easiest to read first."""
-    builders = [*suggested(column), *readable(column, k)]
+    builders = [*suggested(column, k), *readable(column, k)]
     if column.kind == "text":
         more: list[Builder] = [Order(fan_out=(2,)), Order(fan_out=(5,))] if _codes(column.labels()) else []
         if knows_enough(column) or knows_answers(column):

@@ -9,17 +9,18 @@ history. No value of a table is in it, and without the key nobody can tell whose
 from __future__ import annotations
 
 import contextlib
-import datetime as dt
 import hashlib
 import hmac
 import io
-import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from kanopy._chain import Broken, now, read_chain
+from kanopy._chain import digest as digest_of
+from kanopy._chain import with_event as with_line
 from kanopy._errors import DataError, JobError, some
 from kanopy._files import private_folder
 
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
 FORMAT = "kanopy-ledger"
 RELEASES = "releases.jsonl"
+HEAD = "head"
 LOCK = ".lock"
 ABSENT, SUPPRESSED = "", "-"
 UNIT, STATE, HISTORY = "unit", "class", "history"
@@ -90,10 +92,6 @@ def _file_of(release: int) -> str:
     return f"{release:04d}.parquet"
 
 
-def _digest(content: bytes) -> str:
-    return hashlib.sha256(content).hexdigest()
-
-
 def read_ledger(folder: str | os.PathLike[str], key: bytes | None = None) -> Ledger:
     """A ledger, checked line by line: raises `DataError` if one is missing or changed, or if the key is another.
 
@@ -110,23 +108,11 @@ def read_ledger(folder: str | os.PathLike[str], key: bytes | None = None) -> Led
             )
         return Ledger(place)
     try:
-        lines = listed.read_bytes().decode("utf-8").splitlines()
-        events = [json.loads(line) for line in lines]
-    except (OSError, ValueError) as error:
-        raise _altered(place, f"{RELEASES} cannot be read ({error})") from None
-    before = ""
-    for number, (line, event) in enumerate(zip(lines, events, strict=True), 1):
-        if not isinstance(event, dict) or event.get("previous") != before or "event" not in event:
-            raise _altered(place, f"line {number} of {RELEASES} does not follow the line before it")
-        before = _digest(line.encode("utf-8"))
-    if not events or events[0].get("format") != FORMAT:
+        events = read_chain(listed, place / HEAD)
+    except Broken as error:
+        raise _altered(place, str(error)) from None
+    if events[0].get("format") != FORMAT:
         raise _altered(place, f"{RELEASES} does not begin as a ledger")
-    try:
-        head = (place / "head").read_text(encoding="ascii").strip()
-    except OSError:
-        head = ""
-    if head != before:
-        raise _altered(place, f"the last lines of {RELEASES} are missing or changed")
     ledger = Ledger(place, tuple(events))
     digests: dict[int, str] = {}
     for event in events:
@@ -134,7 +120,7 @@ def read_ledger(folder: str | os.PathLike[str], key: bytes | None = None) -> Led
             digests[int(release)] = digest
     for release, digest in digests.items():
         file = place / _file_of(release)
-        if not file.is_file() or _digest(file.read_bytes()) != digest:
+        if not file.is_file() or digest_of(file.read_bytes()) != digest:
             raise _altered(place, f"{file.name} is missing or changed")
     if key is not None and events[0]["key"] != keyed(key, "key", "check"):
         raise DataError(
@@ -193,27 +179,9 @@ def parquet_bytes(frame: pl.DataFrame) -> bytes:
 
 def with_event(ledger: Ledger, event: Mapping[str, Any], files: Mapping[int, bytes]) -> dict[Path, bytes]:
     """The files of a ledger after one more event: to be staged together with the release."""
-    lines = [_line(each) for each in ledger.events]
-    before = _digest(lines[-1].encode("utf-8")) if lines else ""
-    whole = {
-        **event,
-        "files": {f"{release:04d}": _digest(content) for release, content in files.items()},
-        "previous": before,
-    }
-    lines.append(_line(whole))
-    content = {ledger.folder / _file_of(release): data for release, data in files.items()}
-    content[ledger.folder / RELEASES] = ("\n".join(lines) + "\n").encode("utf-8")
-    content[ledger.folder / "head"] = (_digest(lines[-1].encode("utf-8")) + "\n").encode("ascii")
-    return content
-
-
-def _line(event: Mapping[str, Any]) -> str:
-    return json.dumps(event, ensure_ascii=True, sort_keys=True, separators=(",", ":"))
-
-
-def now() -> str:
-    """The time of an event."""
-    return dt.datetime.now(dt.UTC).isoformat(timespec="seconds")
+    whole = {**event, "files": {f"{release:04d}": digest_of(content) for release, content in files.items()}}
+    lists = with_line(ledger.folder / RELEASES, ledger.folder / HEAD, ledger.events, whole)
+    return {**{ledger.folder / _file_of(release): data for release, data in files.items()}, **lists}
 
 
 def forget(folder: str | os.PathLike[str], values: Sequence[str], key: bytes) -> int:

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kanopy._arrays import Longs, Mask
+from kanopy._chain import now
 from kanopy._core.classes import Recoding
 from kanopy._core.units import ALL
 from kanopy._errors import DataError, JobError, NoSolution, VerificationFailed, some
@@ -34,19 +35,7 @@ from kanopy.linked.guarded import (
     value_column,
     values_to_record,
 )
-from kanopy.linked.ledger import (
-    ABSENT,
-    HISTORY,
-    NEW,
-    STATE,
-    SUPPRESSED,
-    UNIT,
-    Ledger,
-    keyed,
-    now,
-    parquet_bytes,
-    with_event,
-)
+from kanopy.linked.ledger import ABSENT, HISTORY, NEW, STATE, SUPPRESSED, UNIT, Ledger, keyed, parquet_bytes, with_event
 from kanopy.release.prepare import Generalizable, prepare
 from kanopy.release.run import MemorySteps, drawn_within_margin, make_release, search
 from kanopy.search.solution import Solution

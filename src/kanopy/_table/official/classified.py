@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 MOST_DIFFERENT = 100_000
 LONGEST = 300
+CALENDAR = frozenset({"month", "weekday"})
 
 
 @dataclass(frozen=True)
@@ -36,12 +37,14 @@ def proposed(guess: Guess, seen: Values) -> Proposed | None:
     >>> frame = pl.DataFrame({"country": ["DEU", "FRA", "ITA", "POL", "DEU"]})
     >>> found = proposed(guess_roles(frame)[0], Values(frame["country"]))
     >>> found.hierarchy
-    {'classification': 'countries'}
+    {'classification': 'countries', 'fit': True}
     """
     found = recognized(guess.column, seen.column, guess.missing)
     if found is None:
         return None
-    return Proposed({"classification": _named(found)}, found.sentence(), found)
+    # Quarters and weekends are groups that all know; of others, one rare code would generalize all.
+    fit = {} if found.subject in CALENDAR else {"fit": True}
+    return Proposed({"classification": _named(found), **fit}, found.sentence(), found)
 
 
 def _named(found: Recognition) -> str:

@@ -10,7 +10,9 @@ from typing import Any
 from nicegui import ui
 
 from kanopy.app.pages.page import Page
+from kanopy.app.pages.stored import write_releases, write_uploads
 from kanopy.app.pdf import print_page, printing_browser
+from kanopy.app.record import holds, open_warnings
 from kanopy.app.widgets.elements import button, card, heading, title
 
 ABOUT = {
@@ -32,8 +34,11 @@ class DownloadPage(Page):
         """Write the page."""
         title("Download", "The command line makes the same files with the same library calls.")
         with ui.element("div").classes("two"):
-            with card():
-                self._files()
+            with ui.element("div").classes("stack"):
+                with card():
+                    self._files()
+                write_releases(self)
+                write_uploads(self)
             with ui.element("div").style("display:flex;flex-direction:column;gap:18px;min-width:0"):
                 self._again()
 
@@ -70,6 +75,8 @@ class DownloadPage(Page):
             "release" if name.startswith("release.") else name, ("Report as PDF", "the same page, printed")
         )
         ui.icon("shield" if "internal" in about else "task")
+        if what == "The release":
+            about = self._standing()
         with ui.element("div"):
             ui.label(f"{what} · {name}").classes("strong")
             ui.label(about).classes("muted small")
@@ -82,8 +89,20 @@ class DownloadPage(Page):
         else:
             button("Make", self.attempt(lambda *_: self._make()), hint=f"Make {name}")
 
+    def _standing(self) -> str:
+        """What the record says of the release."""
+        shown = self.controller.card(self.controller.result_folder.name)
+        if shown is None or not holds(shown):
+            return "not every promise is confirmed: do not publish it"
+        if self.controller.table_state != "same":
+            return "verified, but of a table that has changed since"
+        left = len(open_warnings(shown))
+        signed = [each["who"] for each in self.controller.record.signatures(shown["release"])]
+        waits = f"; {left} warnings without an answer, see Review" if left else ""
+        return "verified" + waits + (f"; signed by {', '.join(signed)}" if signed else "; not signed")
+
     def _send(self, name: str) -> None:
-        ui.download.from_url(f"/files/{self.controller.project.job_mark}/{name}", name)
+        ui.download.from_url(f"/files/{self.controller.result_folder.name}/{name}", name)
 
     async def _make(self) -> None:
         await self.controller.report()
@@ -138,6 +157,6 @@ class DownloadPage(Page):
         """The job, and what was written."""
         return (
             self.controller.project.job_mark,
-            self.controller.summary is not None,
+            *self.release_state(),
             (self.controller.result_folder / "report.html").exists(),
         )

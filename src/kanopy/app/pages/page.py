@@ -56,7 +56,12 @@ class Page:
 
     def state(self) -> Any:
         """The part of the project that this page shows: it is updated when that has changed."""
-        return self.controller.project.revision, self.controller.summary is not None
+        return (self.controller.project.revision, *self.release_state())
+
+    def release_state(self) -> tuple[Any, ...]:
+        """Which release is the newest, what the record says, and whether the table is still the same."""
+        controller = self.controller
+        return controller.result_folder.name, controller.record_mark, controller.table_state
 
     def changed(self) -> None:
         """Update the page if the part of the project that it shows has changed."""

@@ -269,7 +269,7 @@ class ReleasePage(Page):
         """Make the release."""
         self._run_button.disable()
         try:
-            await self.controller.run()
+            await self.controller.run(self.session.who)
         except NoSolution as nothing:
             self.here()
             self.result.infeasible(nothing.reason, [each.to_dict() for each in nothing.advice])
@@ -279,7 +279,7 @@ class ReleasePage(Page):
 
     def state(self) -> Any:
         """The job, and whether its release was made."""
-        return self.controller.project.job_mark, self.controller.summary is not None
+        return (self.controller.project.job_mark, *self.release_state())
 
     def update(self) -> None:
         """Only what follows from the settings is written anew, unless they were changed elsewhere."""

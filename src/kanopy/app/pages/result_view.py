@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from nicegui import ui
 
 from kanopy.app.pages.advice import write_advice
+from kanopy.app.pages.verdict_card import write_verdict
 from kanopy.app.widgets.elements import Pager, card, picture, share, tiles
 from kanopy.app.widgets.grid import Cell, Grid
 
@@ -35,9 +36,7 @@ class ResultView:
                     ui.icon("hourglass_empty")
                     ui.label("No release of this job was made yet. Press Run.")
                 return
-            with ui.element("div").classes("verdict").props("role=status"):
-                ui.icon("verified")
-                ui.label(f"Verified. {found['sentence']}")
+            write_verdict(self.page, self.controller.result_folder.name, found["sentence"])
             self._numbers(found)
             if found["wiped"] or found["advice"]:
                 with card():
@@ -46,11 +45,14 @@ class ResultView:
                     write_advice(self.page, found["advice"])
             with card():
                 with ui.tabs().props("no-caps align=left dense") as tabs:
-                    for name in ("Rows", "Classes", "Mapping", "Pictures", "Notes"):
+                    for name in ("Rows", "Classes", "Mapping", "Pictures"):
                         ui.tab(name)
                 with ui.tab_panels(tabs, value="Rows").style("background:transparent"):
                     with ui.tab_panel("Rows").classes("bare"):
-                        self._rows()
+                        if self.controller.table_state == "same":
+                            self._rows()
+                        else:
+                            ui.label("The original rows are those of another table by now.").classes("muted")
                     with ui.tab_panel("Classes").classes("bare"):
                         self._classes(found)
                     with ui.tab_panel("Mapping").classes("bare"):
@@ -60,9 +62,6 @@ class ResultView:
                             picture(
                                 drawn, {"sizes": "Class sizes before and after"}.get(name, "Detail lost per column")
                             )
-                    with ui.tab_panel("Notes").classes("bare"):
-                        for note in found["notes"] or ["Nothing is to be said of it."]:
-                            ui.label(str(note)).style("overflow-wrap:anywhere")
 
     def infeasible(self, reason: str, advice: list[dict[str, Any]]) -> None:
         """Say that there is no such release, and what would help."""

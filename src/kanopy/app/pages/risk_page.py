@@ -118,7 +118,7 @@ class RiskPage(Page):
                         picture(drawn, "Class sizes" if name == "sizes" else "Detail lost per column")
                 return
             frame = ui.element("iframe").classes("frame-of-report")
-            frame.props["src"] = f"/files/{self.controller.project.job_mark}/report.html"
+            frame.props["src"] = f"/files/{self.controller.result_folder.name}/report.html"
             frame.props["title"] = "The report of the release"
             frame.props["sandbox"] = ""
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from kanopy._errors import NoSolution
+from kanopy._errors import DataError, JobError, NoSolution
 from kanopy._files import private_folder, write_whole
 from kanopy._job.job import Job
 from kanopy._job.usage import used_alone
@@ -40,7 +41,7 @@ def warm_up(state: WorkerState, notify: Callback, *, previews: bool = True) -> N
 
 def preview_job(state: WorkerState, notify: Callback, *, source: str, job: str, project_folder: str) -> dict[str, Any]:
     """A quick estimate of a release: loss, classes and suppressed rows. Nothing is verified or written."""
-    wanted = job_of(job, project_folder)
+    wanted = _generalizing(job_of(job, project_folder))
     previews = state.previews(source, wanted, notify)
     try:
         preview = previews.at(wanted, Progress(notify))
@@ -58,6 +59,16 @@ def preview_job(state: WorkerState, notify: Callback, *, source: str, job: str, 
     return {"feasible": True, **plain, "column_losses": losses, **charts}
 
 
+def _generalizing(job: Job) -> Job:
+    """The job; refused where it generalizes nothing, as the pages of the app are about groups of rows."""
+    if not job.quasi:
+        raise JobError(
+            "The app makes releases of jobs with a quasi-identifier. Choose one, or make the release of a job of "
+            "treatments only with `kanopy anonymize --job`."
+        )
+    return job
+
+
 def _charts(before: tuple[SizeBin, ...], after: tuple[SizeBin, ...], losses: dict[str, float]) -> dict[str, Any]:
     charts = {"sizes": svg(class_sizes(before, after), "sizes", "Share of rows by the size of their group")}
     if losses:
@@ -66,20 +77,23 @@ def _charts(before: tuple[SizeBin, ...], after: tuple[SizeBin, ...], losses: dic
 
 
 def run(
-    state: WorkerState, notify: Callback, *, source: str, job: str, project_folder: str, folder: str, suffix: str
-) -> dict[str, Any]:
-    """Make a release as the command line does, and write it with mapping, manifest and numbers into a folder."""
-    import os
+    state: WorkerState, notify: Callback, *, source: str, job: str, project_folder: str, folder: str, suffix: str,
+    table: str,
+) -> dict[str, Any]:  # fmt: skip
+    """Make a release as the command line does, and write it with mapping, manifest and numbers into a folder.
+
+    `table` is the digest of the table that was opened: nothing is made of another.
+    """
+    import datetime as dt
 
     from kanopy._table.sources import local_path
-    from kanopy.release.run import anonymize
     from kanopy.release.writing import Files, write_files
 
-    wanted, written_to, clock = job_of(job, project_folder), Path(folder), Clock()
+    wanted, written_to, clock = _generalizing(job_of(job, project_folder)), Path(folder), Clock()
+    if (now := state.digest(source, wanted)) != table:
+        raise DataError("The table has changed since it was opened. Read it again (the bar on top), then run again.")
     read = state.source(source, wanted)
-    key = (os.environ.get("KANOPY_KEY", "").encode() or None) if wanted.pseudonymize else None
-    # Weights and households serve the page of risks too, where no model asks for them.
-    result = anonymize(read.frame, used_alone(wanted), progress=notify, clock=clock, source=source, key=key)
+    result = _made(read.frame, wanted, source, notify, clock)
     private_folder(written_to)
     path = local_path(source)
     remarks = write_files(
@@ -92,10 +106,29 @@ def run(
     )  # fmt: skip
     _write_row_pairs(result, written_to)
     state.last = (str(written_to), result)
-    facts = {"notes": [*result.notes, *remarks], "file": f"release{suffix}", "source": source, "job": job}
+    facts = {
+        "notes": [*result.notes, *remarks], "file": f"release{suffix}", "source": source, "job": job, "table": now,
+        "made": dt.datetime.now(dt.UTC).isoformat(timespec="milliseconds"),
+        "digests": {
+            name: _digest(written_to / name) for name in (f"release{suffix}", "mapping.csv", "manifest.json")
+        },
+    }  # fmt: skip
     summary = {**result.summary(), **facts, **_more(result)}
     write_whole(written_to / "summary.json", json.dumps(summary, ensure_ascii=False, default=str), private=True)
     return summary
+
+
+def _made(frame: Any, job: Job, source: str, notify: Callback, clock: Clock) -> Result:
+    from kanopy.release.run import anonymize
+    from kanopy.release.treated.treating import key_of_run
+
+    # Weights and households serve the page of risks too, where no model asks for them.
+    return anonymize(frame, used_alone(job), progress=notify, clock=clock, source=source, key=key_of_run(job))
+
+
+def _digest(file: Path) -> str:
+    with file.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def _more(result: Result) -> dict[str, Any]:
@@ -156,8 +189,7 @@ def report(
     """The report of the release in a folder: its page, its numbers, the script; and its findings for the page."""
     written_to = Path(folder)
     if state.last is None or state.last[0] != folder:
-        run(state, notify, source=source, job=job, project_folder=project_folder, folder=folder, suffix=suffix)
-    assert state.last is not None
+        state.last = folder, _again(state, notify, source, job_of(job, project_folder), written_to, suffix)
     result = state.last[1]
     Progress(notify)("looking closer at both tables")
     path = Path(source) if Path(source).exists() else None
@@ -170,6 +202,30 @@ def report(
         if hasattr(page, make):
             write_whole(written_to / name, getattr(page, make)(), private=True)
     return {"written": True}
+
+
+def _again(state: WorkerState, notify: Callback, source: str, job: Job, folder: Path, suffix: str) -> Result:
+    """The release in a folder, made again to report on it: the same bytes, or there is no report."""
+    from kanopy._table.sources import local_path
+    from kanopy._temporary import folder as temporary
+    from kanopy.release.writing import Files, write_files
+
+    summary = json.loads((folder / "summary.json").read_text("utf-8"))
+    if state.digest(source, job) != summary.get("table"):
+        raise DataError("The table has changed since this release was made: its report can no longer be written.")
+    read = state.source(source, job)
+    result = _made(read.frame, job, source, notify, Clock())
+    with temporary() as place:
+        write_files(
+            result, Files(str(place / f"release{suffix}")), dialect=read.dialect, read_from=local_path(source),
+            neutralize=job.neutralize_formulas,
+        )  # fmt: skip
+        if _digest(place / f"release{suffix}") != summary["digests"][f"release{suffix}"]:
+            raise DataError(
+                "The release cannot be made again byte for byte (a treatment draws secret numbers), so no report of it "
+                "can be written any more. Run again and make the report right after."
+            )
+    return result
 
 
 def catalogue(state: WorkerState, notify: Callback) -> dict[str, Any]:

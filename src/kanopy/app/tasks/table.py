@@ -27,7 +27,7 @@ def open_table(state: WorkerState, notify: Callback, *, source: str, example: bo
     """
     progress = Progress(notify)
     progress("reading the table")
-    read = state.source(source)
+    read = state.source(source, anew=True)
     progress("guessing what its columns are")
     guessed = guess_job(read.frame, source)
     job = guessed.job
@@ -37,6 +37,7 @@ def open_table(state: WorkerState, notify: Callback, *, source: str, example: bo
     progress("building hierarchies")
     return {
         "rows": read.frame.height,
+        "table": state.opened(source),
         "notes": list(read.notes),
         "job": guessed.job.to_dict(),
         "columns": guessed.columns,

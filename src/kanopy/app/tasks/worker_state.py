@@ -5,12 +5,16 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from kanopy._errors import DataError
 from kanopy._job.job import Job
 from kanopy._progress import Callback, Progress
+from kanopy.app.table_digest import digest_of, digest_of_frame, is_local, signature
+from kanopy.app.tasks.shared_table import read_once
 
 if TYPE_CHECKING:
     import polars as pl
 
+    from kanopy._table.formats.layout import Layout
     from kanopy._table.sources import Source
     from kanopy.hierarchy.column import Column
     from kanopy.release.prepare import Prepared
@@ -28,8 +32,11 @@ Cached = TypeVar("Cached")
 class WorkerState:
     """A table, read once, and the results that were derived from it last."""
 
-    def __init__(self) -> None:
+    def __init__(self, shared: Path | None = None) -> None:
+        self._shared = shared
         self._named: tuple[Any, ...] | None = None
+        self._digest: tuple[Any, str] = ((), "")
+        """The signature of a table's files, and the digest of their content."""
         self._layouts: dict[str, Any] = {}
         self._source: Source | None = None
         self._prepared: dict[Any, Prepared] = {}
@@ -37,21 +44,46 @@ class WorkerState:
         self.last: tuple[str, Result] | None = None
         """The release made last, and its folder."""
 
-    def source(self, name: str, job: Job | None = None) -> Source:
+    def source(self, name: str, job: Job | None = None, *, anew: bool = False) -> Source:
         """The table of this name, read by the same code as on the command line, and anew if its file has changed.
 
-        It is read as the job says (sheet, encoding, …), or as the last one said that was asked with.
+        It is read as the job says (sheet, encoding, …), or as the last one said that was asked with. Servers and
+        addresses are asked again only if told to (`anew`).
         """
         from kanopy._table.formats.layout import Layout
-        from kanopy._table.sources import local_path, read_source
 
-        path = local_path(name)
         layout = Layout.of(job) if job is not None else self._layouts.get(name, Layout())
         self._layouts[name] = layout
-        key = (name, path.stat().st_mtime if path is not None and path.exists() else 0.0, layout)
-        if self._source is None or key != self._named:
-            self._source, self._named, self._prepared, self._previews = read_source(name, layout=layout), key, {}, {}
+        digest = self._digest_of_files(name)
+        key = (name, digest, layout)
+        if self._source is None or key != self._named or (anew and not digest):
+            found = read_once(self._shared, str(key), lambda: self._read(name, layout, digest), anew=anew)
+            self._source, self._named, self._prepared, self._previews = found, key, {}, {}
         return self._source
+
+    def _read(self, name: str, layout: Layout, digest: str) -> Source:
+        from kanopy._table.sources import read_source
+
+        found = read_source(name, layout=layout)
+        if digest != digest_of(name):
+            raise DataError("The table was written while it was read. Open it again when that has ended.")
+        return found
+
+    def _digest_of_files(self, name: str, *, surely: bool = False) -> str:
+        """The digest of a source's files, computed anew if they were touched; nothing where there are none."""
+        signed = (name, signature(name))
+        if surely or self._digest[0] != signed:
+            self._digest = signed, digest_of(name)
+        return self._digest[1]
+
+    def opened(self, name: str) -> str:
+        """The digest of the table as it was read last."""
+        return self._digest_of_files(name) or digest_of_frame(self.source(name).frame)
+
+    def digest(self, name: str, job: Job | None = None) -> str:
+        """The digest of a table's content as it is now: every byte is read."""
+        found = self._digest_of_files(name, surely=True)
+        return found if is_local(name) else digest_of_frame(self.source(name, job, anew=True).frame)
 
     def frame(self, name: str, job: Job | None = None) -> pl.DataFrame:
         """Its rows."""

@@ -35,8 +35,8 @@ class Builder(Declared):
     """The kinds of column this method can work on."""
     examples: ClassVar[Mapping[str, list[Any]]] = MappingProxyType({})
     """Per kind a column of twelve values to try the method on, where it does not take any words or numbers."""
-    k_of_job: ClassVar[bool] = False
-    """Whether the parameter `k` is that of the job unless it is said."""
+    k_of_job: ClassVar[bool | str] = False
+    """Whether the parameter `k` is that of the job unless it is said; or the parameter that must be set for that."""
 
     def build(self, values: Iterable[Any], counts: Iterable[int] | None = None, *, name: str = "") -> Hierarchy:
         """The hierarchy over the distinct values; `counts` gives the rows per value if `values` are distinct."""

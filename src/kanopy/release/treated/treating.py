@@ -12,6 +12,8 @@ from kanopy._errors import JobError, near_miss, some
 from kanopy._job.protection import changed_columns
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     import polars as pl
 
     from kanopy._arrays import Mask
@@ -164,6 +166,29 @@ def require_columns(protect: Mapping[str, Treatment], columns: list[str]) -> Non
                     "not have. "
                     f"{near_miss(name, columns)}"
                 )
+
+
+def must_have_key(job: Any) -> bool:
+    """Whether a job cannot run without a secret key.
+
+    >>> from kanopy import Job
+    >>> must_have_key(Job(protect={"id": "hash"})), must_have_key(Job(protect={"pay": "noise"}))
+    (True, False)
+    """
+    from kanopy.treatments.base import KEY
+
+    secrets = {treatment.secret for treatment in getattr(job, "protect", {}).values()}
+    return bool(job.pseudonymize) or KEY in secrets
+
+
+def key_of_run(job: Any, key_file: Path | None = None) -> bytes | None:
+    """The secret key, if the job publishes pseudonyms or has treatments by a key; what is random takes one if given."""
+    from kanopy._table.pseudonyms import given_key, read_key
+
+    if must_have_key(job):
+        return read_key(key_file)
+    random = any(treatment.random for treatment in getattr(job, "protect", {}).values())
+    return given_key(key_file) if random or getattr(job, "margin", False) else None
 
 
 def check_key_first(job: Any, key: bytes | None) -> None:

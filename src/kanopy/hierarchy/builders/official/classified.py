@@ -7,27 +7,28 @@ classification that join some of them, and `*` above all. Values that the classi
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
-from kanopy._arrays import SUPPRESSED_LABEL, Ints
+from kanopy._arrays import Ints
 from kanopy._errors import HierarchyError, some
 from kanopy._mixins import Drawn
-from kanopy._parameter_types import Flag, ListOf, OneOf, Text
+from kanopy._parameter_types import Flag, ListOf, OneOf, Text, Whole
 from kanopy.classifications.classification import Classification
-from kanopy.classifications.matching import Matches, match_values
+from kanopy.classifications.matching import Matches, four_digits, match_values
 from kanopy.classifications.registry import SOURCES, has_shape, load_classification
 from kanopy.hierarchy.builders.base import Builder
+from kanopy.hierarchy.builders.official.node_labels import NodeLabels, fitted
 from kanopy.hierarchy.column import Column
 from kanopy.hierarchy.construct import parents_of_table
 from kanopy.hierarchy.hierarchy import Hierarchy
 
 LABELS = ("auto", "label", "code", "both")
 UNKNOWN_VALUES = ("group", "top", "error")
+USUAL_K = 5
 MOST_SUGGESTED, LONGEST_SUGGESTED = 100_000, 300
 NAMES_ALONE = frozenset(
     {"country", "language", "month", "weekday", "element", "religion", "state", "county", "zip", "education"}
@@ -50,7 +51,8 @@ class FromClassification(Builder):
 
     `classification` is a name of `kanopy classifications`, a version of one, several joined by `+`, or a file.
     `labels` says what nodes are called: `code`, `label`, `both`, or what is usual (`auto`). Levels that join no values
-    are left out; `levels` keeps only some, by name.
+    are left out; `levels` keeps only some, by name. With `fit`, codes of few people are joined level by level, while
+    frequent ones stay: nodes are those of the classification, and "NODE, other" where the frequent ones are apart.
 
     >>> h = FromClassification(classification="countries").build(["Germany", "FRA", "Poland", "Japan", "Cote d'Ivoire"])
     >>> for row in h.rows(): print(row)
@@ -62,6 +64,7 @@ class FromClassification(Builder):
     """
 
     method: ClassVar[str] = "classification"
+    k_of_job: ClassVar[str] = "fit"
     summary: ClassVar[str] = "the levels of an official classification (ICD, NACE, countries)"
     fits: ClassVar[frozenset[str]] = frozenset({"text", "integer", "decimal", "real"})
     examples: ClassVar[Mapping[str, list[Any]]] = {
@@ -74,10 +77,14 @@ class FromClassification(Builder):
     levels: Annotated[tuple[str, ...], ListOf(Text()), "only these levels, by name; all if not said"] = ()
     unknown: Annotated[str, OneOf(*UNKNOWN_VALUES), "values that the classification lacks"] = "group"
     nearest: Annotated[bool, Flag(), "codes of other versions lie under the longest known beginning"] = True
+    fit: Annotated[bool, Flag(), "frequent codes stay, rare ones are joined below their nodes"] = False
+    k: Annotated[int, Whole(0), "with fit: people of each node at the first level; that of the job if not said"] = 0
 
     def contradictions(self) -> Iterable[str]:
         if self.file and "+" in self.classification:
             yield "a file is one classification: leave it out, or give the files joined by + as the classification."
+        if self.k and not self.fit:
+            yield "k is for fit = true: without it, levels are those of the classification."
 
     def build_column(self, column: Column) -> Hierarchy:
         """The hierarchy alone; `classify_column` also says what each value was taken for."""
@@ -100,7 +107,7 @@ class FromClassification(Builder):
             )
         chosen, choices = narrowest_parents(classification, matches.nodes)
         notes = [*matches.notes(), *choices]
-        return Classified(self._hierarchy(chosen, matches, column.name), matches, tuple(notes))
+        return Classified(self._hierarchy(chosen, matches, column), matches, tuple(notes))
 
     def _load(self, values: Sequence[str]) -> Classification:
         from kanopy._errors import MissingDependency
@@ -118,14 +125,23 @@ class FromClassification(Builder):
 
         return of_shape(shape, values, name=self.classification, role=source.role)
 
-    def _hierarchy(self, classification: Classification, matches: Matches, name: str) -> Hierarchy:
+    def _hierarchy(self, classification: Classification, matches: Matches, column: Column) -> Hierarchy:
         """One row per level of the classification that joins values, the values below, `*` above."""
         nodes = matches.nodes
         known = nodes >= 0
         rows = _level_nodes(classification, nodes, self._wanted(classification))
-        outside = classification.size  # stands for "not in the classification"
-        for value, at in enumerate(np.flatnonzero(~known).tolist()):
-            rows[:, at] = outside if self.unknown == "group" else outside + 1 + value
+        style = self.labels
+        if style == "auto":
+            style = "label" if classification.about.subject in NAMES_ALONE else "both"
+        labels = NodeLabels(classification, matches, style, self.language)
+        for at in np.flatnonzero(~known).tolist():
+            rows[:, at] = labels.outside if self.unknown == "group" else labels.add(matches.values[at])
+        if (prefixes := four_digits(matches)) is not None:
+            number = {prefix: labels.add(prefix) for prefix in dict.fromkeys(prefixes)}
+            prefix_row = [number[prefix] if prefix else int(rows[0, at]) for at, prefix in enumerate(prefixes)]
+            rows = np.vstack([np.array(prefix_row, np.int32)[None, :], rows])
+        if self.fit:
+            rows = fitted(rows, column.holders, self.k or USUAL_K, labels)
         rows = joining(rows, len(nodes))
         codes = np.empty((len(rows) + 2, len(nodes)), np.int32)
         codes[0] = np.arange(len(nodes))
@@ -139,8 +155,7 @@ class FromClassification(Builder):
         codes[-1] = start
         parent, broken = parents_of_table(codes, start + 1)
         assert broken is None, "a classification is a tree"
-        labels = self._names(classification, matches, picked)
-        return Hierarchy(len(nodes), labels, parent, name=name, table=codes)
+        return Hierarchy(len(nodes), labels.of_levels(picked), parent, name=column.name, table=codes)
 
     def _wanted(self, classification: Classification) -> list[int]:
         """The rows of `Classification.table` to keep."""
@@ -153,47 +168,13 @@ class FromClassification(Builder):
             )
         return [len(classification.levels) - 1 - classification.levels.index(level) for level in self.levels]
 
-    def _names(
-        self, classification: Classification, matches: Matches, picked: Sequence[Ints]
-    ) -> Callable[[], Sequence[str]]:
-        """Labels of the values, of each level, and of all: two nodes of a level never have the same."""
-        style = self.labels
-        if style == "auto":
-            style = "label" if classification.about.subject in NAMES_ALONE else "both"
-        spelled = classification.labels(self.language) if classification.labels_by_language else None
-        outside = classification.size
-        unmatched = [value for value, at in zip(matches.values, matches.nodes.tolist(), strict=True) if at < 0]
 
-        def name(at: int) -> str:
-            if at == outside:
-                return f"not in {classification.name}"
-            if at > outside:
-                return unmatched[at - outside - 1]
-            code = classification.codes[at]
-            if style == "code" or spelled is None or spelled[at] == code:
-                return code
-            return spelled[at] if style == "label" else f"{code} {spelled[at]}"
-
-        def labels() -> list[str]:
-            made = list(matches.values)
-            for level in picked:
-                texts = [name(at) for at in level.tolist()]
-                twice = {text for text, number in Counter(texts).items() if number > 1}
-                made += [
-                    f"{text} ({classification.codes[at]})" if text in twice and at < outside else text
-                    for text, at in zip(texts, level.tolist(), strict=True)
-                ]
-            return [*made, SUPPRESSED_LABEL]
-
-        return labels
-
-
-def suggested(column: Column) -> list[Builder]:
-    """The builders of the classifications that a column matches far beyond chance.
+def suggested(column: Column, k: int) -> list[Builder]:
+    """The builders of the classification that a column matches far beyond chance: fitted to it, and its own levels.
 
     >>> from kanopy.hierarchy.column import column_of
-    >>> [each.classification for each in suggested(column_of(["DEU", "FRA", "POL"] * 3, name="country"))]
-    ['countries']
+    >>> [(each.classification, each.fit) for each in suggested(column_of(["DEU", "FRA", "POL"] * 3, name="country"), 2)]
+    [('countries', True), ('countries', False)]
     """
     from kanopy.classifications.recognition import recognize
 
@@ -203,11 +184,10 @@ def suggested(column: Column) -> list[Builder]:
     if max(map(len, labels[:100]), default=0) > LONGEST_SUGGESTED:
         return []
     found = recognize(labels, column.counts.tolist(), name=column.name)
-    return [
-        FromClassification(classification=each.classification)
-        for each in found[:1]
-        if not has_shape(each.classification)
-    ]
+    names = [each.classification for each in found[:1] if not has_shape(each.classification)]
+    return [made for name in names for made in (
+        FromClassification(classification=name, fit=True, k=k), FromClassification(classification=name)
+    )]  # fmt: skip
 
 
 def _level_nodes(classification: Classification, nodes: Ints, wanted: Sequence[int]) -> Ints:
