@@ -142,6 +142,11 @@ def anonymize_over_time(
     if COLUMN in whole.columns:
         raise DataError(f"The table has a column {COLUMN!r}, which a ledger needs for itself. Rename it.")
     present = present_people(whole, unit, job.missing_tokens, ledger, key)
+    if not job.unit and len(present.unit) < whole.height:
+        raise JobError(
+            f"{whole.height - len(present.unit):,} of {whole.height:,} rows are about somebody who has another row, "
+            f"and the job counts rows. Say that {some(list(unit))} says who a row is about (unit, --unit)."
+        )
     lost, lines = left_out(present, ledger, job.k, key)
     if lost.all():
         raise NoSolution(
