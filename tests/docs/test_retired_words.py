@@ -1,0 +1,35 @@
+"""Retired words do not come back: names of modules, classes and functions follow docs/contributing/glossary.md."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import kanopy
+
+SOURCES = Path(kanopy.__file__).parent
+MODULES = {
+    "afar", "bands", "bench", "beside", "by_values", "desk", "fitting", "given", "ladders", "many", "moments",
+    "passages", "places_page", "scales", "settling", "starts", "strata", "walks", "window", "work",
+}  # fmt: skip
+NAMES = {
+    "AT_HOME", "Band", "Beside", "Desk", "DataPlace", "ExposedEnds",
+    "Fitting", "Looks", "Maybe", "Moments", "OutOfWork",
+    "Passages", "Recoded", "ResultAfar", "JudgeAfar", "Spoken", "TooManyKinds", "Whose", "Window", "as_said", "at_home",
+    "emptied", "exposed_ends", "make_ladders", "rows_of_tuple",
+}  # fmt: skip
+KERNELS = {"Desk"}
+"""Names that compiled loops still have."""
+
+
+def test_no_retired_word_names_anything() -> None:
+    wrong = []
+    for path in SOURCES.rglob("*.py"):
+        if path.stem in MODULES:
+            wrong.append(str(path.relative_to(SOURCES)))
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ClassDef | ast.FunctionDef) and node.name in NAMES - (
+                KERNELS if path.stem.endswith("_kernel") else set()
+            ):
+                wrong.append(f"{path.relative_to(SOURCES)}:{node.lineno} {node.name}")
+    assert not wrong, wrong
