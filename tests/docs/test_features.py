@@ -183,9 +183,6 @@ FEATURES = {
 }
 
 ALLOWED = {
-    "docs/app.md": {
-        "PRAM, noise and rank swapping are in": "the app has no page for `kanopy baseline`; the row says where they are"
-    },
     "docs/concepts/best.md": {"multiples of a tiny unit": "a unit of numbers, not of protection"},
     "docs/concepts/choosing.md": {"who is in the table": "a link"},
     "docs/concepts/what-k-means.md": {

@@ -177,5 +177,5 @@ def _losses(
     try:
         solution = made.solve(problem)
     except NoSolution:
-        return dict.fromkeys(job.quasi, 1.0) if algorithm == "optimal" else None
+        return dict.fromkeys(job.quasi, 1.0) if made.recoding == "full-domain" else None
     return {name: float(loss) for name, loss in column_losses(counted.domain, solution.recoding).items()}
