@@ -48,7 +48,7 @@ def baseline(name: str) -> Callable[[], bool]:
     """A plain method of statistical offices."""
 
     def exists() -> bool:
-        from kanopy.masking.baselines import BASELINES
+        from kanopy.release.baseline import BASELINES
 
         return name in BASELINES
 
