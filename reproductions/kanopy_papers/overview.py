@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 ITEMS = Path(__file__).with_name("items.txt")
 STATES = ("done", "claim", "partly", "not done", "not defined")
-MARKS = {"done": "✓", "holds": "✓", "does not hold": "✗", "not decidable": "?", "partly": "◐", "not done": "–",
-         "not defined": "·"}  # fmt: skip
+MARKS = {"done": "✓", "not checked": "○", "holds": "✓", "does not hold": "✗", "not decidable": "?", "partly": "◐",
+         "not done": "–", "not defined": "·"}  # fmt: skip
 TITLES = {
     "ayala2014": "Ayala-Rivera et al. 2014: quality of hierarchies by an ontology",
     "campan2011": "Campan, Cooper, Truta 2011: on-the-fly hierarchies",
@@ -66,6 +66,13 @@ def _read(lines: Sequence[str]) -> Iterator[Item]:
             yield Item(paper, part, what, place, name, why)
 
 
+@lru_cache(maxsize=256)
+def _holds(check: str) -> bool:
+    from kanopy_papers.checks import CHECKS
+
+    return CHECKS[check]()
+
+
 def claims_of(item: Item, found: Reproduction) -> list[Claim]:
     """The claims of a rerun paper that an item stands for."""
     return [claim for claim in found.claims if item.why in claim.claim]
@@ -77,6 +84,10 @@ def verdict_of(item: Item, found: Reproduction) -> tuple[str, str]:
     >>> verdict_of(Item("p", "1", "x", "y", "partly", "half of it"), None)
     ('partly', 'half of it')
     """
+    if item.state == "done":
+        if not item.why:
+            return "not checked", "there, but nothing is computed here that could show it to be wrong"
+        return ("done", f"computed: {item.why}") if _holds(item.why) else ("does not hold", f"computed: {item.why}")
     if item.state != "claim":
         return item.state, item.why
     claims = claims_of(item, found)
@@ -165,7 +176,9 @@ def markdown(overview: Overview) -> str:
         "",
         "What the papers behind Kanopy define, do and claim, where it is in Kanopy, and what is true of it. Verdicts "
         "on claims are those of `kanopy reproduce all`, computed with every run; what came out is on "
-        "its page. This page is made by `python tools/papers.py` from `reproductions/kanopy_papers/items.txt`.",
+        "its page. *Done* is what a check computes and confirms (`reproductions/kanopy_papers/checks.py`); "
+        "*not checked* is there, but nothing on this page shows that it is right. This page is made by "
+        "`python tools/papers.py` from `reproductions/kanopy_papers/items.txt`.",
         "",
     ]
     counts = Counter(word for _, word, _ in rows)
@@ -180,7 +193,7 @@ def markdown(overview: Overview) -> str:
         ]
         for item, word, why in rows:
             if item.paper == key:
-                reason = "" if item.state == "claim" else why
+                reason = "" if item.state == "claim" or word == "not checked" else why
                 cells = (item.part, item.what, f"`{item.place}`", f"{MARKS[word]} {word}", reason)
                 lines.append("| " + " | ".join(cells) + " |")
         lines.append("")

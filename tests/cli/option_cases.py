@@ -192,11 +192,11 @@ VALUES: dict[str | tuple[str, str], str] = {
     "--queries": "5",
     "--disturbed": "",
     "--level-score": "max",
-    ("hierarchy improve", "--level-score"): "mean",
     "--write-senses": "",
     "--svg": "drawn.svg",
     "--html": "drawn.html",
     "--max-edits": "1",
+    "--margin": "9",
     "--levels": "3",
     "--classification": "us-zip3",
     "--in": "countries",
@@ -351,6 +351,8 @@ INSTEAD: dict[tuple[str, str], tuple[str, str]] = {
     ("hierarchy compare", "--data"): ("hierarchy compare animal.csv other.csv", MEASURED),
     ("hierarchy compare", "--column"): (MEASURED, "--column kept"),
     ("hierarchy compare", "--encoding"): (MEASURED, ""),
+    ("hierarchy improve", "--level-score"): ("hierarchy improve other.csv", ""),
+    ("hierarchy improve", "--max-edits"): ("hierarchy improve other.csv", ""),
     ("hierarchy compare", "--delimiter"): (MEASURED, ""),
     ("hierarchy compare", "--sheet"): (MEASURED, ""),
     ("hierarchy compare", "--header-row"): (MEASURED, ""),
@@ -461,6 +463,8 @@ def write_inputs(folder: Path) -> None:
     write("old.toml", ["k = 4"])
     cut = [f"{20 + i % 9};{i % 3},{kinds[i % 6]};{i % 4}" for i in range(40)]
     write("cuts.csv", ["age;shoe,animal;legs", *cut])
+    write("ages.csv", ["age", *(line.partition(";")[0] for line in cut)])
+    write("sexes.csv", ["sex", *("fm"[i % 2] for i in range(40))])
     write("heads.csv", ["id,age,sex,animal", "nr,age,sex,animal", *(f"{i},{20 + i % 9},{'fm'[i % 2]},{kinds[i % 6]}"
                                                              for i in range(40))])  # fmt: skip
     sqlite3.connect(folder / "held.sqlite").execute("CREATE TABLE other (age TEXT)").connection.commit()

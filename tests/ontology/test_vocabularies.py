@@ -162,3 +162,21 @@ def test_animals_are_divided_into_the_classes_that_school_teaches() -> None:
     rows = rows_of(proposed(list(BEASTS)))
     assert {rows[name][-2] for name in ("dog", "horse", "lion")} == {"mammal"}
     assert {rows["owl"][-2], rows["tuna"][-2], rows["bee"][-2]} == {"bird", "fish", "insect"}
+
+
+def test_a_label_names_no_value_that_few_people_have() -> None:
+    words = {
+        "judo": 40,
+        "brass": 3,
+        "salmon": 50,
+        "sadness": 2,
+        "invoice": 30,
+        "tractor": 60,
+        "purple": 4,
+        "violin": 25,
+    }
+    rows = [word for word, count in words.items() for _ in range(count)]
+    found = Ontology().propose(rows)
+    lists = {label for row in found.hierarchy.rows() for label in row[1:] if ", " in label or " or " in label}
+    named = {part for label in lists for part in label.split(" +")[0].replace(" or ", ", ").split(", ")}
+    assert not named & {"brass", "sadness", "purple"}

@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 from kanopy.cli import app
-from kanopy_papers.overview import STATES, Overview, items, markdown, reproduce_all
+from kanopy_papers.checks import CHECKS
+from kanopy_papers.overview import STATES, Overview, items, markdown, reproduce_all, verdict_of
 from kanopy_papers.reproduction import PAPERS, VERDICTS
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "reference" / "papers.md"
@@ -34,7 +35,15 @@ def test_items_are_told_apart_and_say_why() -> None:
     assert {item.paper for item in items()} == set(PAPERS)
     for item in items():
         assert item.state in STATES
-        assert (item.state == "done") == (not item.why), item
+        assert item.why or item.state == "done", item
+
+
+def test_every_item_that_is_called_done_is_computed() -> None:
+    named = {item.why for item in items() if item.state == "done" and item.why}
+    assert named == set(CHECKS)
+    assert [name for name, check in CHECKS.items() if not check()] == []
+    unchecked = next(item for item in items() if item.state == "done" and not item.why)
+    assert verdict_of(unchecked, None)[0] == "not checked"  # type: ignore[arg-type]
 
 
 def test_the_page_lists_every_item_with_its_place() -> None:
@@ -42,7 +51,10 @@ def test_the_page_lists_every_item_with_its_place() -> None:
     shown = {(row[0], row[1], row[2].strip("`")): row[3] for row in rows if len(row) >= 4}
     for item in items():
         said = shown[item.part, item.what, item.place]
-        assert said.split(" ", 1)[1] in (VERDICTS if item.state == "claim" else (item.state,)), item
+        words = (
+            VERDICTS if item.state == "claim" else (item.state if item.state != "done" or item.why else "not checked",)
+        )
+        assert said.split(" ", 1)[1] in words, item
 
 
 @pytest.fixture(scope="module")

@@ -24,7 +24,7 @@ from typer.core import TyperGroup
 from kanopy._address import Address
 from kanopy._errors import Cancelled, InputError, KanopyError, in_words, some
 from kanopy._temporary import sweep
-from kanopy.cli import counts, hierarchies, lists, local_app, mask, ontologies, release, reproduce, sweeps
+from kanopy.cli import assistant, counts, hierarchies, lists, local_app, mask, ontologies, release, reproduce, sweeps
 from kanopy.cli.console import fail, plain_streams
 from kanopy.cli.linked.ledger import ledger
 from kanopy.cli.official.classifications import classifications
@@ -75,6 +75,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "schema": lists.schema,
     "app": local_app.app,
     "record": local_app.record,
+    "mcp": assistant.mcp,
 }
 for name, command in COMMANDS.items():
     app.command(name)(command)

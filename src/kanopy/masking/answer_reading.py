@@ -4,6 +4,7 @@ found, and of every answer whether it affirms or denies and which one sense it h
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
@@ -12,6 +13,7 @@ import numpy as np
 
 from kanopy._arrays import Ints, Longs, Mask
 from kanopy._table.guessing.personal_data import PERSON, PLACE, answers_nothing, folded, found_in
+from kanopy.hierarchy.builders.semantic.everyday import find_vocabulary
 from kanopy.masking.polarity import is_sentence, stance, without_denial
 from kanopy.masking.typos import meant_answers
 from kanopy.ontology.senses.joint_senses import choose_together
@@ -23,6 +25,11 @@ from kanopy.ontology.taxonomy import Taxonomy
 LONGEST_TERM = 120
 """A longer answer is a text, not a term: its last noun would not be what it is about."""
 NO_ANSWER = "no answer"
+_VERBS = """
+    stay stays stayed work works worked look looks looked go goes went take takes took make makes made get gets got do
+    live lives lived help helps helped like likes want wants need needs care cares run runs ran keep keeps kept"""
+VERBS = frozenset(_VERBS.split())
+"""Words at the beginning of an answer that tell what somebody does."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,9 +63,17 @@ class Reading:
         return int(self.counts[self.means != np.arange(len(self.means))].sum())
 
     def publishable(self, k: int) -> Mask:
-        """The values that may be published as they are: answers that at least `k` people gave."""
+        """The values that may be published as they are: answers that at least `k` people gave, however written."""
         plain = np.array([not kind or kind == NO_ANSWER for kind in self.kind], bool)
-        return plain & (self.counts >= k)
+        people: Counter[str] = Counter()
+        kinds = zip(self.labels, self.kind, strict=True)
+        texts = ["" if label is None or kind else folded(label) for label, kind in kinds]
+        for text, count in zip(texts, self.counts.tolist(), strict=True):
+            people[text] += count
+        together = np.array([people[text] for text in texts], np.int64)
+        first = np.array([self.counts[own] >= count for own, count in zip(self.means, self.counts, strict=True)], bool)
+        spelled = (self.means == np.arange(len(self.means))) & first & np.array([bool(text) for text in texts], bool)
+        return np.asarray(plain & ((self.counts >= k) | (spelled & (together >= k))), bool)
 
 
 def read_answers(
@@ -91,7 +106,7 @@ def read_answers(
         if label is None or answers_nothing(label):
             kind[code] = NO_ANSWER
     stances = np.array([0 if label is None else stance(label, is_word) for label in labels], np.int32)
-    means = _joined(labels, counts, k, taxonomy, kind, stances)
+    means = _joined(labels, counts, k, taxonomy, kind, stances, header)
     own = [label for code, label in enumerate(labels) if label is not None and not kind[code] and means[code] == code]
     denied = {label: bool(s & 1) for label, s in zip(labels, stances.tolist(), strict=True) if label is not None}
     matches = _senses(taxonomy, own, denied, choices, header, is_word)
@@ -109,6 +124,21 @@ def _is_named(label: str, match: Match, is_word: Callable[[str], bool]) -> bool:
     return match.how == "head noun" and capitals and not any(is_word(word.lower()) for word in words[:-1])
 
 
+def _by_its_head(taxonomy: Taxonomy, label: str, match: Match) -> Match:
+    """What a phrase of several words means by its head noun: no verb at its beginning is one (`stay at home mom`)."""
+    words = re.findall(r"[^\W\d_]+", label.casefold())
+    if match.how != "head noun" or len(words) < 2:
+        return match
+    first = str(match.term).casefold() == words[0] or words[0] in base_forms(taxonomy, words[0])
+    if not (first and (words[0] in VERBS or words[0].endswith("ing"))):
+        return match
+    last = find_label(taxonomy, words[-1], suggest=False)
+    person = taxonomy.senses("person")[:1]
+    if last.how == "exact" and person and taxonomy.is_a(last.concepts[0], person[0]):
+        return replace(last, label=label, how="head noun")
+    return Match(label, "unknown")
+
+
 def _senses(
     taxonomy: Taxonomy,
     labels: Sequence[str],
@@ -123,6 +153,7 @@ def _senses(
     chosen = {label: choices.of(label) for label in labels} if choices is not None else {}
     direct = find_labels(taxonomy, [label for label, name in chosen.items() if name], choices, longest=LONGEST_TERM)
     matches = {label: direct.get(label, looked_up[asked[label]]) for label in labels}
+    matches |= {label: _by_its_head(taxonomy, label, matches[label]) for label in labels}
     matches |= {
         label: Match(label, "unknown")
         for label in labels
@@ -136,23 +167,36 @@ def _senses(
 
 
 def _joined(
-    labels: Sequence[str | None], counts: Longs, k: int, taxonomy: Taxonomy, kind: Sequence[str], stances: Ints
+    labels: Sequence[str | None],
+    counts: Longs,
+    k: int,
+    taxonomy: Taxonomy,
+    kind: Sequence[str],
+    stances: Ints,
+    header: str = "",
 ) -> Ints:
     """Per value the value of the column, given by more people and at least two, that it is another spelling of."""
     plain = [None if label is None or kind[code] else folded(label) for code, label in enumerate(labels)]
+    people: Counter[str] = Counter()
+    for code, text in enumerate(plain):
+        people[text or ""] += int(counts[code])
+    short = _abbreviations([text for text in plain if text], header)
     frequent: dict[str, int] = {}
     for code in sorted(range(len(labels)), key=lambda code: (-int(counts[code]), code)):
         text = plain[code]
-        if text is not None and counts[code] >= min(k, 2):
+        if text is not None and people[text] >= min(k, 2):
             frequent.setdefault(text, code)
     rare = {text for code, text in enumerate(plain) if text is not None and counts[code] < k}
     near = meant_answers(sorted(rare), {text: int(counts[code]) for text, code in frequent.items()})
     means = np.arange(len(labels), dtype=np.int32)
     for code, text in enumerate(plain):
-        if text is None or counts[code] >= k:
+        if text is None:
             continue
-        if text in frequent and frequent[text] != code:
-            means[code] = frequent[text]
+        spelled = frequent.get(short.get(text, ""), frequent.get(text, code))
+        if spelled != code:  # another way to write the same answer, however many write it so
+            means[code] = spelled
+            continue
+        if counts[code] >= k:
             continue
         meant = [
             other
@@ -166,6 +210,20 @@ def _joined(
     while (means != means[means]).any():  # a typo of a typo
         means = means[means]
     return means
+
+
+def _abbreviations(texts: Sequence[str], header: str) -> dict[str, str]:
+    """Letters that stand for an answer of the column (`m` for `male`), where a vocabulary says so."""
+    letters = [text for text in texts if len(text) == 1]
+    vocabulary = find_vocabulary(texts, header) if letters else None
+    found = {}
+    for letter in letters if vocabulary is not None else ():
+        group = vocabulary.find(letter) if vocabulary is not None else -1
+        whole = [text for text in texts if len(text) > 1 and vocabulary is not None and vocabulary.find(text) == group]
+        named = [text for text in whole if vocabulary is not None and text == folded(vocabulary.labels[group])]
+        if group >= 0 and named:
+            found[letter] = named[0]
+    return found
 
 
 def _same_stance(text: str, own: int, other: str, theirs: int) -> bool:

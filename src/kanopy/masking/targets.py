@@ -17,6 +17,7 @@ import numpy as np
 from kanopy._arrays import SUPPRESSED_LABEL, Floats, Ints, Longs, Mask
 from kanopy._table.guessing.personal_data import DATE, KINDS, NUMBER, PERSON, PLACE, folded
 from kanopy.masking.answer_reading import NO_ANSWER, Reading, names_one
+from kanopy.masking.exclusion import excluded
 from kanopy.masking.meanings import Vectors
 from kanopy.masking.table import Attribute
 from kanopy.ontology.senses.labels import find_label
@@ -41,10 +42,12 @@ KIND_TERMS = {
     KINDS["phone"]: "address",
 }
 """What a text that is never published as it is may be called, where at least `k` people wrote one."""
+OF_EVERYBODY = frozenset({"person", "adult", "worker"})
+"""Terms that are true of nearly whoever answers: they tell nothing of an answer."""
 FARTHEST = 0.75
 """A frequent answer that is less similar than this is another answer: a broader term is true at least."""
 LAST_RESORT = 0.65
-"""Where there is no such term either, a frequent answer that is so similar is better than nothing."""
+"""Where there is no such term either, a frequent answer that is so similar is better than nothing; no other is."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,7 +84,7 @@ def plan_answers(
     target = np.full(values, -1, np.int64)
     target[stays] = np.flatnonzero(stays)
     spelled = reading.means.astype(np.int64)
-    target[stays[spelled]] = spelled[stays[spelled]]
+    target[stays[spelled]] = spelled[stays[spelled]]  # how most write it
     _no_answers(reading, stays, target, k)
     reading = _with_kinds(reading, taxonomy) if terms else reading
     open_ = [
@@ -109,9 +112,7 @@ def plan_answers(
     if vectors is not None:
         _by_vectors(reading, target, np.flatnonzero(stays), vectors)
     if left := [code for code in open_ if target[code] == -1]:
-        # Too few for the neutral token would be united with anything: the nearest answer is less untrue.
-        farthest = LAST_RESORT if int(reading.counts[target == -1].sum()) >= k else 0.0
-        chosen, _ = _nearest(reading, left, frequent, k, taxonomy, measure, terms=False, farthest=farthest)
+        chosen, _ = _nearest(reading, left, frequent, k, taxonomy, measure, terms=False, farthest=LAST_RESORT)
         for code, (at, _) in zip(left, chosen, strict=True):
             target[code] = at
     target[target == -1] = values + len(words)
@@ -127,6 +128,8 @@ def _by_vectors(reading: Reading, target: Longs, frequent: Longs, vectors: Vecto
     found = vectors([reading.labels[code] or "" for code in (*still, *others)])
     near = found[: len(still)] @ found[len(still) :].T
     near[reading.stance[still][:, None] != reading.stance[others][None, :]] = 0.0
+    said = [[reading.labels[code] or "" for code in codes] for codes in (still, others)]
+    near[excluded(*said)] = 0.0
     for at, code in enumerate(still):
         if near[at].max() >= FARTHEST:
             target[code] = others[int(np.argmax(near[at]))]
@@ -182,7 +185,7 @@ def _nearest(
     own = np.array([_concept(reading, code) for code in rare], np.int64)
     stance = reading.stance[rare]
     kinds = np.array([reading.kind[code] in KIND_TERMS and reading.kind[code] != PLACE for code in rare], bool)
-    value, concept, labels = _broader(reading, own, (stance == 0) & terms, taxonomy)
+    value, concept, labels = _broader(reading, rare, own, (stance == 0) & terms, taxonomy)
     fits = ~kinds[value] | (own[value] == concept)  # a name is a person's; that it is some matter says nothing
     value, concept = value[fits], concept[fits]
     above = np.asarray(measure(taxonomy, own[value], concept), np.float64) if len(value) else np.zeros(0)
@@ -196,6 +199,8 @@ def _nearest(
     answer, near = np.full(len(rare), -1, np.int64), np.zeros(len(rare))
     if frequent:
         beside[stance[:, None] != reading.stance[frequent][None, :]] = 0.0
+        said = [[reading.labels[code] or "" for code in codes] for codes in (rare, frequent)]
+        beside[excluded(*said)] = 0.0  # what is near in meaning may be the opposite
         beside[kinds] = 0.0  # nobody's name becomes an answer
         top = np.argmax(beside, axis=1)
         near = beside[np.arange(len(rare)), top]
@@ -205,7 +210,9 @@ def _nearest(
     return [(-1, int(c)) if c >= 0 else (int(a), -1) for a, c in zip(answer, term, strict=True)], labels
 
 
-def _broader(reading: Reading, own: Longs, plain: Mask, taxonomy: Taxonomy) -> tuple[Longs, Longs, dict[int, str]]:
+def _broader(
+    reading: Reading, rare: list[int], own: Longs, plain: Mask, taxonomy: Taxonomy
+) -> tuple[Longs, Longs, dict[int, str]]:
     """Pairs of a rare answer that is plain and a concept that is true of it; and what these concepts are called.
 
     A term that few people wrote themselves is none: it would look like their answer. Nor is one that is true of nearly
@@ -221,6 +228,8 @@ def _broader(reading: Reading, own: Longs, plain: Mask, taxonomy: Taxonomy) -> t
             if above not in names:
                 empty = above == taxonomy.virtual_root or is_general(taxonomy, above) or names_one(taxonomy, above)
                 names[above] = "" if empty else common_term(taxonomy, above, taken)
+                if names[above] in OF_EVERYBODY and reading.kind[rare[at]] not in KIND_TERMS:
+                    names[above] = ""
                 taken.add(names[above].casefold())  # no two concepts by one name
             if names[above]:
                 left.append(at)

@@ -203,7 +203,8 @@ def verified_labels(
     original = prepared.values if kept is None else prepared.values.filter(pl.Series(kept))
     groups = {name: functools.partial(labels_above, hierarchy) for name, hierarchy in table.hierarchies.items()}
     given = [name for name, source in job.hierarchies.items() if isinstance(source, (Hierarchy, str, Path))]
-    return verify_labels(original, published, names, groups, given=given, missing_tokens=job.missing_tokens)
+    tokens = job.missing_tokens
+    return verify_labels(original, published, names, groups, given=given, missing_tokens=tokens, k=job.k)
 
 
 def labels_above(hierarchy: Hierarchy, value: str) -> list[str]:

@@ -60,7 +60,10 @@ def verify_answers(
         folded = {label.casefold() for label in given if label is not None}
         shown = {label for label in after if label is not None and label != SUPPRESSED}
         own = {label for label in shown if label in given}
-        rare = [label for label in own if given[label] < k]
+        together = Counter[str]()
+        for label, count in given.items():
+            together[_spelled(label)] += count if label is not None else 0
+        rare = [label for label in own if given[label] < k and together[_spelled(label)] < k]
         if rare:
             was = "value" if len(rare) == 1 else "values"
             raise _failed(f"{len(rare):,} published {was} of {name!r} was given by fewer than {k:,} people")
@@ -75,6 +78,12 @@ def verify_answers(
         for one, other in set(zip(before, after, strict=True)):
             if one is not None and other is not None and other != SUPPRESSED and _opposed(one, other):
                 raise _failed(f"An answer of {name!r} would be published as its opposite")
+
+
+def _spelled(label: str | None) -> str:
+    """An answer without case, blanks and signs around it: ways to write the same words are one answer."""
+    plain = " ".join((label or "").casefold().split())
+    return plain.strip(" .,;:!?\"'()[]") or plain
 
 
 def _failed(what: str) -> VerificationFailed:

@@ -28,6 +28,8 @@ _DAYS = (
 )  # fmt: skip
 """Ways to write a day or a moment; a column is read in each of them that fits all its values."""
 
+_LISTED, _MORE = re.compile(r", | or "), re.compile(r" \+\d+$")
+"""What stands between the values that a label lists, and how many more there are."""
 _LONGEST = 60
 """Longer texts are no numbers with a unit."""
 
@@ -56,8 +58,13 @@ def verify_labels(
     *,
     given: Sequence[str] = (),
     missing_tokens: Sequence[str] = (),
+    k: int = 1,
+    multiplicity: pl.Series | None = None,
 ) -> tuple[str, ...]:
     """Raise `VerificationFailed` if a published label is not true of its row; rows stand in the same order in both.
+
+    Nor may a label that lists values (`potato, leek +4`) name one that fewer than `k` rows have; `multiplicity`
+    says how many rows each row stands for. A hierarchy that was given may name what it likes: remarks say so.
 
     `groups` gives, per column, the labels above a value in the hierarchy of that column. The hierarchies of the columns
     in `given` were made by people: what they call a value is taken at their word, and remarks name what reads as false.
@@ -70,6 +77,12 @@ def verify_labels(
     remarks = []
     for name in columns:
         before, after = original[name], published[name]
+        if rare := rare_names(before, after, k, multiplicity):
+            shown = ", ".join(f"{value!r} in {label!r}" for label, value in rare[:5])
+            said = f"Labels of {name!r} would name values that fewer than {k:,} rows have: {shown}."
+            if name not in given:
+                raise VerificationFailed(f"{said} Nothing was written. Name these groups in a hierarchy of your own.")
+            remarks.append(f"{said} Name these groups otherwise.")
         wrong = false_labels(before, after, groups.get(name), missing_tokens=missing_tokens)
         if wrong is not None:
             taken = false_labels(before, after, groups.get(name), missing_tokens=missing_tokens, trusted=name in given)
@@ -84,6 +97,30 @@ def verify_labels(
                 "written. Give the column another hierarchy, or say how its values are to be read."
             )
     return tuple(remarks)
+
+
+def rare_names(
+    original: pl.Series, published: pl.Series, k: int, multiplicity: pl.Series | None = None
+) -> list[tuple[str, str]]:
+    """Labels that list values, with a value they name that fewer than `k` rows have.
+
+    >>> before = pl.Series(["leek", "onion", "onion", "beet"])
+    >>> rare_names(before, pl.Series(["leek or onion"] * 3 + ["beet"]), 2)
+    [('leek or onion', 'leek')]
+    """
+    if k < 2:
+        return []
+    values = as_text(original)
+    weights = pl.Series([1] * len(values)) if multiplicity is None else multiplicity
+    counted = pl.DataFrame({"value": values, "rows": weights}).group_by("value").agg(pl.col("rows").sum())
+    rows = dict(counted.iter_rows())
+    labels = [label for label in as_text(published).unique().to_list() if label is not None and label not in rows]
+    found = []
+    for label in sorted(labels):
+        listed = _LISTED.split(_MORE.sub("", label))
+        if len(listed) > 1 or _MORE.search(label):
+            found += [(label, value) for value in listed if rows.get(value, k) < k]
+    return found
 
 
 def false_labels(

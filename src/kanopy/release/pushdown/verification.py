@@ -120,7 +120,8 @@ def true_labels(table: Any, asked: Any, job: Job, columns: list[EncodedColumn]) 
         above = {name: functools.partial(labels_above, column.hierarchy)}
         before, after = found.select(name=found["o"]), found.select(name=found["l"])
         before.columns = after.columns = [name]
-        verify_labels(before, after, [name], above, given=given, missing_tokens=job.missing_tokens)
+        tokens, rows = job.missing_tokens, found["n"]
+        verify_labels(before, after, [name], above, given=given, missing_tokens=tokens, k=job.k, multiplicity=rows)
         pairs[name] = found
     return pairs
 

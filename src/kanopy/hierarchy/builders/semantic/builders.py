@@ -103,7 +103,8 @@ class SemanticBuilder(Builder):
         notes += self._check_unknown(column, senses, [labels[at] for at in rest], len(known) + len(labels) - len(rest))
         groups = Groups([])
         if len(known) > 1 or (known and not sources):
-            groups = self._group(senses, [labels[at] for at in known], concepts[known], notes)
+            people = column.counts[known].tolist() if column.counts.max() > 1 else []
+            groups = self._group(senses, [labels[at] for at in known], concepts[known], notes, people)
         if sources or (self.unknown == "other" and groups.names and len(known) < len(labels)):
             return self._united(sources, groups, known, senses, labels, concepts, column.name, notes)
         table = np.full((len(groups.concepts) + 1, len(labels)), -1, np.int32)
@@ -196,7 +197,9 @@ class SemanticBuilder(Builder):
             notes.append(f"Found only by stem, head noun or adjective: {some(approximate)}.")
         return notes
 
-    def _group(self, senses: Senses, labels: list[str], concepts: Ints, notes: list[str]) -> Groups:
+    def _group(
+        self, senses: Senses, labels: list[str], concepts: Ints, notes: list[str], people: Sequence[int] = ()
+    ) -> Groups:
         """Level by level the concept each value is generalized to; -1 where it stays as it is."""
         raise NotImplementedError
 
@@ -243,11 +246,13 @@ class Ontology(SemanticBuilder):
             *spread(everyday(rest, "", self.levels - 2), rest, labels),
         ]
 
-    def _group(self, senses: Senses, labels: list[str], concepts: Ints, notes: list[str]) -> Groups:
+    def _group(
+        self, senses: Senses, labels: list[str], concepts: Ints, notes: list[str], people: Sequence[int] = ()
+    ) -> Groups:
         taxonomy = senses.taxonomy
         if self.style == "nearness" and self.max_fan_out is None:
             if len(np.unique(concepts)) <= MOST_CLUSTERED:
-                return self._near(senses, labels, concepts)
+                return self._near(senses, labels, concepts, people)
             notes.append(
                 f"More than {MOST_CLUSTERED:,} different meanings: grouped as the ontology does (style taxonomy)."
             )
@@ -273,7 +278,7 @@ class Ontology(SemanticBuilder):
             ]
         )
 
-    def _near(self, senses: Senses, labels: list[str], concepts: Ints) -> Groups:
+    def _near(self, senses: Senses, labels: list[str], concepts: Ints, people: Sequence[int]) -> Groups:
         """Values near in meaning (Ward's rule), named by what their members share."""
         taxonomy = senses.taxonomy
         from kanopy.hierarchy.builders.semantic.nearest import MOST_VALUES, near_groups
@@ -295,14 +300,13 @@ class Ontology(SemanticBuilder):
         top = least_common_subsumer(taxonomy, distinct.tolist())
         if len(distinct) == 1:
             top = (*taxonomy.parents_of(top), top)[0]
-        namer = GroupNames(taxonomy, labels, concepts)
+        namer = GroupNames(taxonomy, labels, concepts, people)
         partitions, left_over = with_kinds(namer, partitions, left_over)
         whole = namer.whole(top)
         rows, names = [np.full(len(concepts), top, np.int32)], [[whole] * len(labels)]
         finer = [*partitions, np.arange(len(concepts), dtype=np.int32)][1:]
-        for groups, below in zip(
-            partitions, finer, strict=True
-        ):  # from the coarsest down: a group is named within the larger one
+        # From the coarsest down: a group is named within the larger one.
+        for groups, below in zip(partitions, finer, strict=True):
             if len(rows) == len(partitions) > 1:  # finest groups without a name that says something are not made
                 groups = namer.only_named(groups, below, names[0])
             names.insert(0, namer.level(groups, names[0], left_over if len(rows) == 1 else -1))
@@ -328,7 +332,9 @@ class SemanticClusters(SemanticBuilder):
     method: ClassVar[str] = "semantic_clusters"
     summary: ClassVar[str] = "clusters of similar meaning, named by what they share"
 
-    def _group(self, senses: Senses, labels: list[str], concepts: Ints, notes: list[str]) -> Groups:
+    def _group(
+        self, senses: Senses, labels: list[str], concepts: Ints, notes: list[str], people: Sequence[int] = ()
+    ) -> Groups:
         taxonomy = senses.taxonomy
         if len(concepts) == 1:
             above = taxonomy.parents_of(int(concepts[0]))

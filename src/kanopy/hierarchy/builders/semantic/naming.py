@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import cached_property
+from itertools import count
 
 import numpy as np
 
@@ -20,6 +21,8 @@ from kanopy.ontology.terms import all_above, common_term, says_nothing
 
 MOST_NAMED = 3
 """So many members are named where no concept is true of all."""
+LEAST_ROWS = 20
+"""Where rows are counted, a name lists no value that fewer have: it would tell that somebody has it."""
 OUTSIDE = 0.5
 """A value outside the group that the name covers too weighs half a member."""
 MOST_OUTSIDE = 0.5
@@ -86,8 +89,11 @@ class GroupNames:
         if left_over:
             yield "other"
         named = sorted(members, key=lambda one: (-self.rows[one], one)) if self.rows else members
-        for shown in range(min(MOST_NAMED, len(named)), len(named) + 1):
-            yield listed([self.labels[one] for one in named[:shown]], len(named) - shown)
+        named = [one for one in named if not self.rows or self.rows[one] >= LEAST_ROWS]
+        for shown in range(min(MOST_NAMED, len(named)), len(named) + 1) if named else ():
+            yield listed([self.labels[one] for one in named[:shown]], len(members) - shown)
+        yield f"{len(members)} values"
+        yield from (f"{len(members)} values ({number})" for number in count(2))
 
     def only_named(self, groups: Ints, finer: Ints, parents: Sequence[str]) -> Ints:
         """Groups that one concept names; the members of the others stay in their finer groups."""

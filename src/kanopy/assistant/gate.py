@@ -1,0 +1,122 @@
+"""What may be told of a table to somebody who must not see its rows.
+
+A value may be told if at least `k` rows share it. The gate knows every value that fewer rows have, of every table that
+was opened, and looks for it in everything that is about to leave: numbers are compared as numbers, words without case,
+and of longer texts every three words in a row. It judges the answer and not how the answer was made, so that a note or
+an error written anywhere in Kanopy is judged as well. What it cannot judge is withheld.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import polars as pl
+
+WINDOW = 3
+"""So many words in a row of a longer text are looked for."""
+LEAST_NUMBER = 1000
+"""Smaller whole numbers in answers are counts; as texts they are judged like all others."""
+MOST_DECIMALS = 4
+"""Figures are told to so many decimals."""
+_TOKEN = re.compile(r"\d+(?:\.\d+)?|[^\W\d_]+")
+
+Tokens = tuple[str, ...]
+
+
+class Count(int):
+    """A number of rows or of different values: computed, not read from a cell."""
+
+
+class Fixed(str):
+    """A text of ours that repeats nothing of a table."""
+
+
+def tokens_of(text: str) -> Tokens:
+    """The words and numbers of a text, as they are compared.
+
+    >>> tokens_of("Ann-Marie, 041.50")
+    ('ann', 'marie', '41.5')
+    """
+    return tuple(format(float(part), "g") if part[0].isdecimal() and len(part) < 16 else part.lstrip("0") or "0"
+                 for part in _TOKEN.findall(text.casefold()))  # fmt: skip
+
+
+class Gate:
+    """Knows which values fewer than `k` rows have, and withholds whatever repeats one.
+
+    >>> import polars as pl
+    >>> gate = Gate(2)
+    >>> gate.learn(pl.DataFrame({"town": ["Lyon", "Lyon", "Little Rock"]}))
+    >>> gate.clean({"towns": ["Lyon", "Little Rock"], "note": "No hierarchy knows 'little rock'."})
+    {'towns': ['Lyon', None], 'note': None}
+    """
+
+    def __init__(self, k: int) -> None:
+        self.k = k
+        self._rare: set[Tokens] = set()
+        self._shared: set[Tokens] = set()
+        self._odd: set[str] = set()
+
+    def learn(self, frame: pl.DataFrame) -> None:
+        """Take in the values of a table. A value that is shared in one column may be told, also where it is rare."""
+        import polars as pl
+
+        for column in frame.iter_columns():
+            texts = column.cast(pl.String, strict=False) if column.dtype != pl.Binary else None
+            if texts is None or column.dtype.is_nested():
+                texts = pl.Series([str(value) for value in column.to_list()], dtype=pl.String)
+            counted = texts.drop_nulls().value_counts()
+            values, counts = counted.to_series(0).to_list(), counted.to_series(1).to_list()
+            for value, rows in zip(values, counts, strict=True):
+                self._learn_value(value, rows >= self.k)
+        self._rare -= self._shared
+
+    def _learn_value(self, value: str, shared: bool) -> None:
+        tokens = tokens_of(value)
+        if not tokens:
+            if not shared and value.strip():
+                self._odd.add(value.strip())
+            return
+        (self._shared if shared else self._rare).update(_windows(tokens))
+
+    def passes(self, text: str) -> bool:
+        """Whether a text repeats no value that too few rows have. Shortened texts may hide one, and do not pass."""
+        if "…" in text or any(odd in text for odd in self._odd):
+            return False
+        tokens = tokens_of(text)
+        sizes = range(1, WINDOW + 1)
+        return not any(tokens[at : at + size] in self._rare for size in sizes for at in range(len(tokens) - size + 1))
+
+    def clean(self, answer: Any) -> Any:
+        """An answer without what must not be told: `None` stands where something was withheld."""
+        if isinstance(answer, (Fixed, Count, bool)) or answer is None:
+            return answer
+        if isinstance(answer, str):
+            return answer if self.passes(answer) else None
+        if isinstance(answer, float):
+            return round(answer, MOST_DECIMALS) if self.passes(repr(round(answer, MOST_DECIMALS))) or (
+                abs(answer) <= 1.0
+            ) else None  # fmt: skip
+        if isinstance(answer, int):
+            return answer if abs(answer) < LEAST_NUMBER or self.passes(str(answer)) else None
+        if isinstance(answer, Mapping):
+            return {key: self.clean(value) for key, value in answer.items() if self.clean(key) is not None}
+        if isinstance(answer, (Sequence, set, frozenset)) and not isinstance(answer, (bytes, bytearray)):
+            return [self.clean(each) for each in answer]
+        return None
+
+    def lines(self, text: str) -> list[str]:
+        """A text of several lines, without those that must not be told."""
+        return [line if self.passes(line) else "# withheld" for line in text.splitlines()]
+
+
+def _windows(tokens: Tokens) -> Iterable[Tokens]:
+    return [tokens] if len(tokens) <= WINDOW else list(_slide(tokens))
+
+
+def _slide(tokens: Tokens) -> Iterator[Tokens]:
+    for at in range(len(tokens) - WINDOW + 1):
+        yield tokens[at : at + WINDOW]

@@ -1,0 +1,50 @@
+"""`kanopy mcp`: an assistant drives Kanopy without seeing a row; a person approves what is written."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from kanopy._errors import InputError
+from kanopy.cli import options as o
+from kanopy.cli.console import emit
+
+
+@o.command()
+def mcp(
+    folder: Annotated[
+        Path, typer.Argument(help="The folder with the tables; nothing outside of it is read or written.")
+    ],
+    least: Annotated[
+        int, typer.Option("--least-rows", min=2, help="A value is told if so many rows share it; no k is smaller.")
+    ] = 5,
+    approve: Annotated[
+        bool, typer.Option("--approve", help="Ask, at this terminal, about the releases that wait to be written.")
+    ] = False,
+) -> None:
+    """Serve an assistant over standard input and output (Model Context Protocol). It never sees a row."""
+    if not folder.is_dir():
+        raise InputError(f"There is no folder {str(folder)!r}. Name the folder that holds the tables.")
+    if not approve:
+        from kanopy.assistant.server import server
+
+        server(folder, k=least).run("stdio")
+        return
+    if least != 5:
+        raise InputError("--least-rows has no effect with --approve: each request says its own k. Leave it out.")
+    from kanopy.assistant.approvals import Approvals
+
+    if not sys.stdin.isatty():
+        raise InputError("A person approves at a terminal; standard input is none.")
+    approvals = Approvals(folder)
+    answered = {}
+    for request in approvals.waiting():
+        asked = f"Write {request.file} from {request.table} (k = {request.k}, asked {request.asked})?"
+        yes = typer.confirm(asked, default=False, err=True)
+        (approvals.approve if yes else approvals.refuse)(request)
+        answered[request.number] = "approved" if yes else "refused"
+    words = [f"{number}: {state}" for number, state in answered.items()] or ["Nothing waits to be approved."]
+    emit({"requests": answered}, lambda out: out.print("\n".join(words), markup=False, highlight=False))

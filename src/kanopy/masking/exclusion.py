@@ -1,0 +1,93 @@
+"""Answers that exclude each other: an opposite, or a sibling of which only one can be true.
+
+`woman` is near `man` in every measure of meaning, and is its opposite. So an answer is never published as another one
+that a list of exclusive answers, a vocabulary of everyday answers or a number in it sets apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+
+from kanopy._arrays import Mask
+from kanopy.hierarchy.builders.semantic.vocabulary import FILLERS, read_vocabulary, vocabularies, words_of
+
+SETS = Path(__file__).resolve().parents[1] / "data" / "exclusive_answers.txt"
+LONGEST = 80
+"""Longer answers tell a story, in which one word settles nothing."""
+
+
+@dataclass(frozen=True)
+class Standing:
+    """What an answer says in each list: its members per exclusive set, its groups per vocabulary, its numbers."""
+
+    members: dict[int, frozenset[str]]
+    groups: dict[str, tuple[int, ...]]
+    numbers: frozenset[str]
+
+
+def excluded(rare: Sequence[str], frequent: Sequence[str]) -> Mask:
+    """Per rare answer (down) and frequent one (across) whether the second cannot be said of who gave the first.
+
+    >>> excluded(["woman", "Cis female", "mother of two"], ["Male", "female", "beach"]).tolist()
+    [[True, False, False], [True, False, False], [True, False, False]]
+    >>> excluded(["divorced", "level 2"], ["married", "level 1"]).tolist()
+    [[True, False], [False, True]]
+    """
+    out = np.zeros((len(rare), len(frequent)), bool)
+    theirs = [(at, own) for at, own in enumerate(map(_standing, frequent)) if _says(own)]
+    for row, text in enumerate(rare):
+        own = _standing(text)
+        if _says(own):
+            for at, other in theirs:
+                out[row, at] = _excludes(own, other)
+    return out
+
+
+def _says(own: Standing) -> bool:
+    return bool(own.members or own.groups or own.numbers)
+
+
+def _excludes(own: Standing, other: Standing) -> bool:
+    if own.numbers and other.numbers and own.numbers != other.numbers:
+        return True
+    if any(own.members[one].isdisjoint(other.members[one]) for one in own.members.keys() & other.members.keys()):
+        return True
+    # A broader group is true; a narrower one says more than the answer did.
+    return any(other.groups[one][-1] not in own.groups[one] for one in own.groups.keys() & other.groups.keys())
+
+
+@lru_cache(maxsize=65_536)
+def _standing(text: str) -> Standing:
+    if len(text) > LONGEST:
+        return Standing({}, {}, frozenset())
+    words = frozenset(words_of(text))
+    members = {}
+    for number, listed in enumerate(_sets()):
+        found = [(name, member) for name, member in listed if member <= words]
+        own = frozenset(name for name, member in found if not any(member < other for _, other in found))
+        if own:
+            members[number] = own
+    groups = {}
+    for name in vocabularies():
+        vocabulary = read_vocabulary(name)
+        if (group := vocabulary.find(text)) >= 0:
+            groups[name] = vocabulary.path(group)
+    return Standing(members, groups, frozenset(word for word in words if word.isdigit()))
+
+
+@lru_cache(maxsize=1)
+def _sets() -> tuple[tuple[tuple[str, frozenset[str]], ...], ...]:
+    lines = [line for line in SETS.read_text(encoding="utf-8").splitlines() if line and not line.startswith("#")]
+    return tuple(tuple(_members(line.split("|"))) for line in lines)
+
+
+def _members(texts: Iterable[str]) -> Iterable[tuple[str, frozenset[str]]]:
+    for text in texts:
+        for spelling in text.split("/"):
+            if (words := frozenset(words_of(spelling))) - FILLERS:
+                yield text.split("/")[0].strip(), words
