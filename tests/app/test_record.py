@@ -200,3 +200,35 @@ def test_two_who_write_and_one_who_signs_at_once_lose_nothing(tmp_path: Path) ->
         controller.close()
 
     elsewhere(story)
+
+
+def test_small_faults_stay_mended(tmp_path: Path) -> None:
+    file = tmp_path / "people.csv"
+    people(120).write_csv(file)
+    lost = tmp_path / "project" / "results" / "0123456789ab-1"
+    lost.mkdir(parents=True)
+    (lost / "release.csv").write_text("half")
+
+    async def story(hand: Any, controller: Controller) -> None:
+        await made(controller, file)
+        assert not lost.exists() and controller.project.folder.stat().st_mode & 0o077 == 0
+        await hand.go("/explore", "Explore")
+        assert any("A run was under way" in each for each in hand.user.notify.messages)
+        hand.fill("k", "2, abc")
+        hand.press("Explore")
+        await hand.until(lambda: any("whole number from 2 on" in each for each in hand.user.notify.messages))
+        hand.fill("Colours: as the system, light or dark", "dark")
+        assert controller.project.theme == "dark"
+        await hand.go("/review", "Record")
+        assert hand.named("Colours: as the system, light or dark").value == "dark", "kept by the next page"
+        assert "made release" in str([row for each in hand.elements() for row in each.props.get("rows", [])])
+        release = controller.result_folder.name
+        await hand.go("/download", "All releases of this project")
+        hand.press(f"Delete the release {release}")
+        await hand.see("removed for good")
+        hand.press("Delete")
+        await hand.until(lambda: controller.summary is None)
+        assert controller.record.events[-1]["event"] == "release removed"
+        assert verify_record(controller.project.folder)["differences"] == []
+
+    simulate(tmp_path / "project", story)

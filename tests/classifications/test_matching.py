@@ -141,9 +141,12 @@ def test_a_loop_or_an_unknown_parent_in_a_users_rows_is_an_error():
         Classification.from_rows([("A", "a", ""), ("A", "b", "")], name="x")
 
 
-def test_several_roots_meet_at_the_top():
-    h = build_hierarchy(["Germany", "Japan", "Chile", "Kenya"], "classification", classification="countries")
-    assert h.labels_at(h.height) == ("*",)
+def test_several_roots_of_a_users_file_meet_at_the_top(tmp_path):
+    (tmp_path / "two.csv").write_text(
+        "code,label,parent\nF,Fruit,\nF1,Apple,F\nF2,Pear,F\nM,Meat,\nM1,Ham,M\nM2,Beef,M\n"
+    )
+    h = build_hierarchy(["F1", "F2", "M1", "M2"], "classification", classification=str(tmp_path / "two.csv"))
+    assert h.labels_at(1) == ("F Fruit", "M Meat") and h.labels_at(h.height) == ("*",)
 
 
 def test_of_several_parents_the_one_that_loses_least_is_taken_and_listed(tmp_path):

@@ -321,6 +321,13 @@ def test_init_writes_the_hierarchies_it_chose(shell: Shell) -> None:
     assert shell(*init, "--force").status == 0
 
 
+def test_init_without_a_quasi_identifier_says_so_and_exits_1(shell: Shell) -> None:
+    table = shell.write("measures.csv", "measure\n" + "".join(f"{100 + row // 2}\n" for row in range(40)))
+    made = shell("init", table, "-o", "none.toml")
+    assert made.status == 1 and "cannot run yet" in made.out and "then run" not in made.out
+    assert (shell.folder / "none.toml").exists()
+
+
 def test_init_writes_hierarchies_beside_the_job_unless_told_not_to(shell: Shell) -> None:
     places = ("France", "Spain", "Japan", "China", "Kenya", "Egypt")
     rows = "".join(f"{20 + (7 * i) % 50},{places[i % 6]}\n" for i in range(240))

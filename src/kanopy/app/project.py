@@ -108,16 +108,21 @@ class Project:
         for part in ("data", "hierarchies", "results", "states"):
             private_folder(self.folder / part)
         _close_to_others(self.folder)
-        for left in self.folder.glob("results/*-*"):  # of runs that were killed: nothing in it was finished
-            if not (left / "summary.json").exists():
+        self.lost_runs = 0
+        """Runs that were under way when the app was killed: nothing in their folders was finished."""
+        for left in self.folder.glob("results/*-*"):
+            if left.is_dir() and not (left / "summary.json").exists():
                 shutil.rmtree(left, ignore_errors=True)
+                self.lost_runs += 1
         self._history = History(self.folder, Work().to_dict())
         self.work = Work.from_dict(self._history.now)
         self.listeners: list[Callable[[], None]] = []
 
     def close(self) -> None:
         """Let another server have the folder."""
-        os.close(self._lock)
+        handle, self._lock = self._lock, -1
+        if handle >= 0:
+            os.close(handle)
 
     # ---- steps --------------------------------------------------------------------------------------------
 
@@ -196,6 +201,18 @@ class Project:
         folder, _, name = source.partition("data/")
         file = name.partition("::")[0]
         return not folder and bool(file) and safe_name(file) == file and (self.folder / "data" / file).is_file()
+
+    @property
+    def theme(self) -> str:
+        """The colours that were chosen last; nothing if none were."""
+        try:
+            return (self.folder / "theme").read_text("ascii")
+        except (OSError, ValueError):
+            return ""
+
+    @theme.setter
+    def theme(self, name: str) -> None:
+        write_whole(self.folder / "theme", name, private=True)
 
     def uploads(self) -> list[tuple[str, int]]:
         """The uploaded tables: names and bytes."""

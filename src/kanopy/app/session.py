@@ -35,6 +35,7 @@ ALL_PAGES: tuple[type[Page], ...] = (*PAGES, HelpPage)
 THEMES = {"auto": None, "light": False, "dark": True}
 TABLE_SECONDS = 2.0
 """Seconds between looks at whether the table's files were touched."""
+LOST_RUN = "A run was under way when the app ended. It was lost, and nothing of it was kept: run again."
 BANNERS = {
     "changed": "The table has changed since it was opened. Figures and releases are of the table as it was then.",
     "gone": "The table is no longer where it was. Releases that were made of it are kept.",
@@ -98,7 +99,7 @@ class Session:
         ui.add_css(own_file("style.css"))
         ui.add_body_html(f"<script>{own_file('tips.js')}</script>")
         ui.colors(primary="#1d7656", negative="#a8281f", positive="#1d7656", warning="#b4641c")
-        self.dark = ui.dark_mode(None)
+        self.dark = ui.dark_mode(THEMES.get(self.controller.project.theme))
         ui.link("To the content", "#main").classes("skip")
         with ui.element("div").classes("frame"):
             self._side()
@@ -121,6 +122,9 @@ class Session:
         self.controller.watchers.append(self._project_changed)
         self.client.on_delete(self._on_delete)
         self._refresh()
+        if self.controller.project.lost_runs:
+            self.controller.project.lost_runs = 0
+            self._notify(LOST_RUN, type="warning", multi_line=True, close_button="Close", timeout=0)
         if self._pending:
             data = self._pending.pop()
             ui.timer(0.01, lambda: self.open_first(data), once=True)
@@ -186,9 +190,12 @@ class Session:
             ui.element("div").classes("grow")
             self.undo = button("", lambda: self._step("undo"), icon="undo", kind="quiet")
             self.redo = button("", lambda: self._step("redo"), icon="redo", kind="quiet")
-            theme = ui.toggle({"auto": "Auto", "light": "Light", "dark": "Dark"}, value="auto")
+            kept = self.controller.project.theme
+            theme = ui.toggle(
+                {"auto": "Auto", "light": "Light", "dark": "Dark"}, value=kept if kept in THEMES else "auto"
+            )
             theme.classes("roles").props("no-caps unelevated dense toggle-color=primary")
-            theme.on_value_change(lambda event: self.dark.set_value(THEMES[event.value]))
+            theme.on_value_change(lambda event: self._set_theme(event.value))
             labelled(theme, "Colours: as the system, light or dark")
 
     def _write_banner(self) -> None:
@@ -207,6 +214,10 @@ class Session:
         self.banner.set_visibility(state in BANNERS)
         self.banner_words.set_text(BANNERS.get(state, ""))
         self.reread.set_visibility(state == "changed")
+
+    def _set_theme(self, name: str) -> None:
+        self.dark.set_value(THEMES[name])
+        self.controller.project.theme = name
 
     def _refresh(self) -> None:
         self._show_banner()
@@ -271,7 +282,7 @@ class Session:
         except NoSolution as nothing:
             self._notify(nothing.reason, type="negative", multi_line=True, close_button="Close", timeout=0)
         except (KanopyError, OSError, ValueError) as error:
-            self._notify(str(error), type="negative", multi_line=True, close_button="Close", timeout=12_000)
+            self._notify(str(error), type="negative", multi_line=True, close_button="Close", timeout=0)
 
     def _notify(self, words: str, **look: Any) -> None:
         """Show a message, even if the page that caused it was left."""

@@ -27,9 +27,11 @@ def _files(source: str) -> tuple[Path, ...]:
     """The files that a source is read from: of databases their journals too, of fixed-width text its dictionary."""
     from kanopy._table.sources import local_path, split_source
 
+    if not source:
+        return ()
     try:
         path = local_path(source)
-        if path is None:
+        if path is None or not path.name:
             return ()
         inner = None if source.startswith("file://") else split_source(source)[1]
     except KanopyError:
@@ -66,8 +68,8 @@ def digest_of(source: str) -> str:
     >>> _ = file.write_text("a,b")
     >>> before = digest_of(str(file))
     >>> _ = file.write_text("a,c")
-    >>> before != digest_of(str(file)), digest_of(str(file) + ".none")
-    (True, '')
+    >>> before != digest_of(str(file)), digest_of(str(file) + ".none"), digest_of("")
+    (True, '', '')
     """
     found = hashlib.sha256()
     files = _files(source)

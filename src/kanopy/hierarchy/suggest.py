@@ -168,6 +168,17 @@ def choose_hierarchy(values: Column | Iterable[Any], *, k: int = 5, parts: int =
     return min(found, key=lambda each: (round(each.loss, 12), round(each.typical_loss, 12)))
 
 
+def official_suggestions(values: Column | Iterable[Any], *, k: int = 5) -> list[Suggestion]:
+    """What the official classification of a column makes of it: levels fitted to its people, and its own levels.
+
+    >>> [each.builder.fit for each in official_suggestions(column_of(["DEU", "FRA", "POL", "JPN"] * 9, name="country"))]
+    [True, False]
+    """
+    column = column_of(values).inferred()
+    found = [_judged(builder, tree, column, k, "level") for builder, tree in _built(suggested(column, k), column)]
+    return [replace(each, reads_well=True) for each in found]
+
+
 def by_meaning(column: Column, k: int = 5) -> Suggestion | None:
     """The hierarchy of a column's words by what they mean, if the ontology knows enough of them and little is lost.
 

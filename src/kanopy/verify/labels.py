@@ -108,7 +108,7 @@ def rare_names(
     >>> rare_names(before, pl.Series(["leek or onion"] * 3 + ["beet"]), 2)
     [('leek or onion', 'leek')]
     """
-    if k < 2:
+    if k < 2 or original.dtype == pl.Duration:  # `2 days, 0:00:00` is one value and no list
         return []
     values = as_text(original)
     weights = pl.Series([1] * len(values)) if multiplicity is None else multiplicity

@@ -7,6 +7,7 @@ from typing import Any
 
 from nicegui import events, ui
 
+from kanopy._errors import KanopyError
 from kanopy._table.roles import Role
 from kanopy.app.pages.page import Page
 from kanopy.app.server import UPLOAD_LIMIT
@@ -56,7 +57,7 @@ class DataPage(Page):
 
     def build(self) -> None:
         """Write the page."""
-        self._built_for = (self.controller.project.work.source, self.controller.project.work.job.unit)
+        self._built_for = self._basis()
         self.__dict__.pop("_shown", None)
         if not self.controller.project.work.source:
             title("Which table is it?", "Nothing leaves this machine: the page is served from here, to here.")
@@ -259,8 +260,9 @@ class DataPage(Page):
                 chosen = ui.select({NONE: "none", **{name: name for name in names}}, value=value or NONE, label=label)
                 chosen.props("outlined dense options-dense").style("min-width:220px")
                 self._about_people[field] = chosen
-                chosen.on_value_change(self.attempt(lambda event, field=field, label=label: self.controller.set_job(
-                    f"{label.lower()}: {event.value or 'none'}", **{field: event.value or None})))  # fmt: skip
+                chosen.on_value_change(
+                    self.attempt(lambda event, field=field, label=label: self._set_people(field, label, event.value))
+                )
             said = str(job.known or "")
             known = ui.input(label="Rows of one person others may know", value=said).props("outlined dense")
             known.style("min-width:260px").set_enabled(bool(job.unit))
@@ -268,6 +270,17 @@ class DataPage(Page):
             known.on("change", self.attempt(lambda *_: self._set_known(known.value)))
         errors_shown = f"k counts {', '.join(job.unit)}, not rows." if job.unit else EACH_ROW_ALONE
         ui.label(errors_shown).classes("muted small")
+
+    def _set_people(self, field: str, label: str, value: str | None) -> None:
+        """Name a weight or household; what is refused is not shown as chosen."""
+        before = getattr(self.controller.project.work.job, field)
+        if (value or None) == before:
+            return
+        try:
+            self.controller.set_job(f"{label.lower()}: {value or 'none'}", **{field: value or None})
+        except KanopyError:
+            self._about_people[field].set_value(before or NONE)
+            raise
 
     def _set_known(self, value: str) -> None:
         known: int | str | None = int(value) if value.isdigit() else value or None
@@ -294,15 +307,20 @@ class DataPage(Page):
         self._down.at(first, found["total"])
         self._grid.fill([[f"{first + at + 1:,}", *row] for at, row in enumerate(found["rows"])])
 
+    def _basis(self) -> tuple[Any, ...]:
+        """What must be the same for lines to stay where they are."""
+        work = self.controller.project.work
+        return work.source, work.table, work.job.unit
+
     def state(self) -> Any:
         """Columns, roles and people: nothing else is shown here."""
         work = self.controller.project.work
-        return work.source, work.job.roles, work.job.household, work.job.sampling_weight, work.job.known
+        return work.source, work.table, work.job.roles, work.job.household, work.job.sampling_weight, work.job.known
 
     def update(self) -> None:
         """Roles alone have changed: they are set where they stand, all else stays."""
         work = self.controller.project.work
-        if (work.source, work.job.unit) != self._built_for or not hasattr(self, "_shown"):
+        if self._basis() != self._built_for or not hasattr(self, "_shown"):
             super().update()
         else:
             for field, chosen in self._about_people.items():

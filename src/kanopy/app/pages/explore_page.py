@@ -8,7 +8,7 @@ from typing import Any
 
 from nicegui import ui
 
-from kanopy._errors import JobError
+from kanopy._errors import JobError, some
 from kanopy._parameter_types import as_share
 from kanopy.app.pages.page import Page
 from kanopy.app.widgets.elements import button, card, heading, named, number, share, title
@@ -67,7 +67,10 @@ class ExplorePage(Page):
         return self.controller.project.folder / "results" / f"explored-{self.controller.hierarchies_mark}.json"
 
     async def _explore(self) -> None:
-        ks = sorted({int(part) for part in self._ks.value.replace(",", " ").split()})
+        parts = str(self._ks.value or "").replace(",", " ").split()
+        if wrong := [part for part in parts if not part.isdecimal() or int(part) < 2]:
+            raise JobError(f"k is a whole number from 2 on, several with commas between, not {some(wrong)}.")
+        ks = sorted({int(part) for part in parts})
         limits = [as_share(part.strip()) for part in self._limits.value.split(",") if part.strip()]
         chosen = list(self._algorithms.value or [])
         if not ks or not limits or not chosen:

@@ -10,7 +10,14 @@ from kanopy._errors import KanopyError, OntologyError
 from kanopy._progress import Callback, Progress
 from kanopy.app.tasks.worker_state import WorkerState, job_of
 from kanopy.hierarchy.files.json_format import hierarchy_json, parse_json
-from kanopy.hierarchy.suggest import choose_hierarchy, loss_at, node_facts, readable, suggest_hierarchies
+from kanopy.hierarchy.suggest import (
+    choose_hierarchy,
+    loss_at,
+    node_facts,
+    official_suggestions,
+    readable,
+    suggest_hierarchies,
+)
 from kanopy.report.report import node_levels
 
 if TYPE_CHECKING:
@@ -44,7 +51,9 @@ def suggestions(
     k = min(max(wanted.k, 2), max(values.rows, 1))
     Progress(notify)("trying methods")
     if values.size > MOST_TRIED and not everything:
-        ranked, rest = [choose_hierarchy(values, k=k)], True
+        # Official levels take no longer where there are many codes.
+        tried = [*official_suggestions(values, k=k), choose_hierarchy(values, k=k)]
+        ranked, rest = sorted(tried, key=lambda each: each.loss), True
     else:
         ranked, rest = suggest_hierarchies(values, k=k), False
     plain = readable(values.inferred(), k)
@@ -55,7 +64,8 @@ def suggestions(
             {
                 "method": _called(each.builder), "loss": each.loss, "typical": each.typical_loss,
                 "groups": each.groups, "levels": each.hierarchy.height + 1,
-                "readable": any(type(each.builder) is type(one) for one in plain), "labels": _sample(each.hierarchy),
+                "readable": each.reads_well or any(type(each.builder) is type(one) for one in plain),
+                "labels": _sample(each.hierarchy),
                 "hierarchy": hierarchy_json(each.hierarchy.rooted()),
             }
             for each in ranked
