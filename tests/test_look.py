@@ -27,7 +27,7 @@ def people() -> pl.DataFrame:
 
 def test_a_small_search_is_looked_at_exactly(people: pl.DataFrame) -> None:
     job = Job(quasi=["age", "town"], k=8, suppress=0.02)
-    found = preview.Looks(prepare(people, preview.quick_job(job))).at(job)
+    found = preview.Previews(prepare(people, preview.quick_job(job))).at(job)
     release = kanopy.anonymize(people, job)
     assert found.exact and found.looked_at == found.rows == len(people)
     assert found.loss == pytest.approx(release.losses["loss"]) and found.levels == release.levels
@@ -41,24 +41,24 @@ def test_parts_of_a_large_table_say_about_what_all_of_it_does(
 ) -> None:
     job = Job(quasi=["age", "town", "year"], k=4, local=True)
     prepared = prepare(people, preview.quick_job(job))
-    whole = preview.Looks(prepared).at(job)
+    whole = preview.Previews(prepared).at(job)
     assert whole.algorithm == "mondrian" and not whole.exact and whole.looked_at == len(people)
     for name, value in (("MOST_CELLS", 1_000), ("PART_ROWS", 200), ("PARTS", 8)):
         monkeypatch.setattr(preview, name, value)
-    part = preview.Looks(prepared).at(job)
+    part = preview.Previews(prepared).at(job)
     assert 8 * 200 <= part.looked_at < len(people) and part.rows == len(people) and part.smallest_class >= 4
     assert part.loss == pytest.approx(whole.loss, rel=0.15) and part.classes == pytest.approx(whole.classes, rel=0.15)
     # The parts stay the same, so that a slider moves the numbers and not chance.
-    assert preview.Looks(prepared).at(job).loss == part.loss
-    assert part.loss < preview.Looks(prepared).at(job.replaced(k=20)).loss
+    assert preview.Previews(prepared).at(job).loss == part.loss
+    assert part.loss < preview.Previews(prepared).at(job.replaced(k=20)).loss
     # Classes too large for a part, and other models, are looked at in the whole table.
-    assert preview.Looks(prepared).at(job.replaced(k=preview.LARGEST_K + 1)).looked_at == len(people)
+    assert preview.Previews(prepared).at(job.replaced(k=preview.LARGEST_K + 1)).looked_at == len(people)
 
 
 def test_what_has_no_solution_is_said(people: pl.DataFrame) -> None:
     job = Job(quasi=["age", "town"], k=8, max_levels={"age": 0, "town": 0})
     with pytest.raises(NoSolution):
-        preview.Looks(prepare(people, preview.quick_job(job))).at(job)
+        preview.Previews(prepare(people, preview.quick_job(job))).at(job)
 
 
 def test_columns_are_looked_at_as_the_job_reads_them() -> None:
@@ -81,7 +81,7 @@ def test_only_parts_are_prepared_anew_when_a_hierarchy_is_edited(
         monkeypatch.setattr(preview, name, value)
     trees = {name: kanopy.build_hierarchy(people[name]) for name in people.columns}
     job = Job(quasi=people.columns, k=4, local=True, hierarchies=trees)
-    looks = preview.Looks(prepare(people, preview.quick_job(job)))
+    looks = preview.Previews(prepare(people, preview.quick_job(job)))
     first = looks.at(job)
     again = looks.with_hierarchies(people, job, job)
     assert again is not None and "prepared" not in vars(again)

@@ -8,7 +8,7 @@ import pytest
 
 from kanopy import Job
 from kanopy._errors import InputError, JobError
-from kanopy._parameter_types import ListOf, MapOf, Maybe, Names, Number, Seconds, Share, Whole, taken
+from kanopy._parameter_types import ColumnNames, Integer, ListOf, MapOf, Number, Optional, Seconds, Share, taken
 from kanopy._parameters import describe, make, parameters_of, parse
 from kanopy.hierarchy.builders.registry import BUILDERS
 from kanopy.masking.algorithms.registry import MASKINGS
@@ -84,15 +84,15 @@ def test_all_mistakes_of_a_job_come_together() -> None:
 @pytest.mark.parametrize(
     ("kind", "text", "value"),
     [
-        (Whole(0), "1e3", 1000),
+        (Integer(0), "1e3", 1000),
         (Number(), "2.50", 2.5),
         (Share(), "2%", 0.02),
         (Seconds(), "500ms", 0.5),
-        (ListOf(Whole(1)), "3,1", (3, 1)),
+        (ListOf(Integer(1)), "3,1", (3, 1)),
         (ListOf(ListOf(Number())), "[[18], [30]]", [[18], [30]]),
         (MapOf(Number(0)), '{"a": 1}', {"a": 1}),
-        (Maybe(Whole(0)), "none", None),
-        (Names(), 'a,"b, c"', ("a", "b, c")),
+        (Optional(Integer(0)), "none", None),
+        (ColumnNames(), 'a,"b, c"', ("a", "b, c")),
     ],
 )
 def test_texts_are_read_as_their_kind(kind: Any, text: str, value: Any) -> None:

@@ -52,7 +52,7 @@ def job(**changes: Any) -> kanopy.Job:
 DROPPED = {"suppressed_rows": "drop", "k": 10, "suppress": 0.5, "max_levels": {"age": 1}}
 
 
-def rows_of(frame: Any) -> list[tuple[Any, ...]]:
+def multiplicity(frame: Any) -> list[tuple[Any, ...]]:
     return sorted(pl.DataFrame(frame).rows(), key=str)
 
 
@@ -256,7 +256,7 @@ def test_the_rows_are_the_same_in_another_order(kind: Any, changes: dict[str, An
     if kind is pa.table:
         assert shuffled.schema == plain.schema
         shuffled, plain = pl.from_arrow(shuffled), pl.from_arrow(plain)
-    assert rows_of(shuffled) == rows_of(plain) and pl.DataFrame(shuffled).rows() != pl.DataFrame(plain).rows()
+    assert multiplicity(shuffled) == multiplicity(plain) and pl.DataFrame(shuffled).rows() != pl.DataFrame(plain).rows()
     since = pl.DataFrame(shuffled)["since"]
     assert not since.is_sorted()
 
@@ -264,7 +264,7 @@ def test_the_rows_are_the_same_in_another_order(kind: Any, changes: dict[str, An
 def test_an_index_that_is_published_stays_with_its_rows() -> None:
     frame = pd.DataFrame(people()).set_index("ill")
     found = kanopy.anonymize(frame, job()).data
-    assert rows_of(found.reset_index(drop=True)) == rows_of(kanopy.anonymize(frame, job(shuffle=False)).data)
+    assert multiplicity(found.reset_index(drop=True)) == multiplicity(kanopy.anonymize(frame, job(shuffle=False)).data)
 
 
 def test_the_order_says_nothing_about_the_one_of_the_table() -> None:
@@ -274,7 +274,7 @@ def test_the_order_says_nothing_about_the_one_of_the_table() -> None:
     ]
     assert releases[0].equals(releases[1]) and releases[0].equals(releases[2])
     other = kanopy.anonymize(table, job(algorithm="best", parameters={"seed": 7, "steps": 3})).data
-    assert rows_of(other.drop("age")) == rows_of(releases[0].drop("age"))
+    assert multiplicity(other.drop("age")) == multiplicity(releases[0].drop("age"))
 
 
 def test_the_page_numbers_rows_as_they_are_published(tmp_path: Path) -> None:
@@ -295,7 +295,7 @@ def test_masked_rows_can_be_shuffled_too() -> None:
     answers = {"why": ["beach", "beach", "seaside", "bird", "bird", "heron"], "no": [1, 2, 3, 4, 5, 6]}
     wanted = kanopy.MaskJob(text=["why"], k=3, insensitive=["no"])
     plain, mixed = kanopy.mask(answers, wanted), kanopy.mask(answers, wanted.replaced(shuffle=True))
-    assert rows_of(plain.data) == rows_of(mixed.data) and plain.data != mixed.data
+    assert multiplicity(plain.data) == multiplicity(mixed.data) and plain.data != mixed.data
     assert json.loads(mixed.manifest())["job"]["shuffle"] is True
 
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from kanopy import Hierarchy, Job
 from kanopy import anonymize as anonymize
 from kanopy._errors import JobError
-from kanopy._parameter_types import Names, as_share, taken
+from kanopy._parameter_types import ColumnNames, as_share, taken
 from kanopy.hierarchy.builders.registry import make_builder
 from kanopy.metrics.full_domain import METRICS
 from kanopy.search.algorithms import ALGORITHMS
@@ -95,11 +95,11 @@ def test_shares() -> None:
 
 
 def test_names() -> None:
-    assert taken(Names(), "a, b,,a ,", "quasi") == ("a", "b")
-    assert taken(Names(), ["a", "b", "a"], "quasi") == ("a", "b")
+    assert taken(ColumnNames(), "a, b,,a ,", "quasi") == ("a", "b")
+    assert taken(ColumnNames(), ["a", "b", "a"], "quasi") == ("a", "b")
     for wrong in ([1], 5, [None]):
         with pytest.raises(JobError, match="names of columns"):
-            taken(Names(), wrong, "quasi")  # type: ignore[arg-type]
+            taken(ColumnNames(), wrong, "quasi")  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(

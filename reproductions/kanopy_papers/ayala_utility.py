@@ -80,12 +80,12 @@ def utility_experiment(*, quick: bool = False) -> tuple[list[Spoiled], list[Clai
         classes = sorted(frame[TARGET].unique().to_list())
         for value, income, rows in frame.group_by(column, TARGET).len().iter_rows():
             counts.setdefault(str(value), np.zeros(2))[classes.index(income)] += rows
-        rows_of = [list(row) for row in hierarchy.rows()]
+        multiplicity = [list(row) for row in hierarchy.rows()]
         chosen = read_senses(path("adult_senses") / f"{column}.senses.toml")
         senses = senses_of_hierarchy(wordnet, hierarchy.rows(), chosen)
         for share in SPOILED:
             for seed in (QUICK_SEEDS if quick else SEEDS) if share else (0,):
-                own = spoiled_rows(rows_of, share, np.random.default_rng(seed)) if share else rows_of
+                own = spoiled_rows(multiplicity, share, np.random.default_rng(seed)) if share else multiplicity
                 spoiled = Hierarchy.from_rows(own, name=column)
                 judged = evaluate_hierarchy(spoiled, wordnet, senses=senses)
                 kept = information_kept(spoiled, counts)

@@ -112,8 +112,8 @@ def table_4(found: dict[str, dict[str, float | str]]) -> tuple[Table, list[Claim
     header = ("measure", "family", "published M&C", "published R&G", "here M&C", "here R&G")
     claims = []
     for place, benchmark in enumerate(("M&C", "R&G")):
-        rows_of = {name: row[2:][place] for name, row in TABLE_4.items()}
-        published = {name: value for name, value in rows_of.items() if value is not None}
+        multiplicity = {name: row[2:][place] for name, row in TABLE_4.items()}
+        published = {name: value for name, value in multiplicity.items() if value is not None}
         own = {name: v for name, v in found.get(benchmark, {}).items() if isinstance(v, float) and name in published}
         near = [name for name, value in own.items() if abs(value - published[name]) <= NEAR]
         ours = f"{len(near)} of {len(own)} within {NEAR}" if own else "no ratings given"

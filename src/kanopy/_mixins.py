@@ -17,7 +17,7 @@ def short_repr(thing: Any) -> str:
 
     >>> from dataclasses import dataclass
     >>> @dataclass
-    ... class Pair(Short):
+    ... class Pair(ReprMixin):
     ...     left: list
     ...     right: int = 1
     >>> Pair([1, 2]), Pair(list(range(1000)))
@@ -48,7 +48,7 @@ def brief(value: Any) -> str:
         return repr(value if len(value) <= LONGEST_VALUE - 2 else value[: LONGEST_VALUE - 3] + "…")[: 2 * LONGEST_VALUE]
     if shape := getattr(value, "shape", None):
         return f"<{' × '.join(f'{each:,}' for each in shape)} numbers>"
-    if isinstance(value, Collection) and not isinstance(value, Short):
+    if isinstance(value, Collection) and not isinstance(value, ReprMixin):
         counted = f"<{len(value):,} item{'' if len(value) == 1 else 's'}>"
         if len(value) > MOST_ITEMS:
             return counted
@@ -69,7 +69,7 @@ def _is_default(each: Any, value: Any) -> bool:
     return bool(default is value or default == value)
 
 
-class Short:
+class ReprMixin:
     """The base of dataclasses whose `repr` is one line, however much they hold.
 
     What fits is shown as every dataclass shows itself; otherwise defaults are left out, then arrays and long texts are
@@ -85,12 +85,12 @@ class Short:
             cls.__repr__ = short_repr  # type: ignore[method-assign]
 
 
-class Plain:
+class DictMixin:
     """The base of dataclasses that machines read: `to_dict` gives their fields as plain data.
 
     >>> from dataclasses import dataclass
     >>> @dataclass
-    ... class Found(Plain):
+    ... class Found(DictMixin):
     ...     json_names = {"most": "largest", "own": ""}
     ...     most: int
     ...     own: int
@@ -125,7 +125,7 @@ def shown_by(view: str, *plain: Any) -> str:
     return drawn
 
 
-class Drawn(Short):
+class HtmlReprMixin(ReprMixin):
     """The base of objects below the room that draws: a notebook shows the drawing, which is looked up when asked for.
 
     Objects of the rooms above call `kanopy.report.notebook` themselves.

@@ -22,7 +22,7 @@ LARGEST = 2**63 - 1
 """Whole numbers go into arrays of 64 bits."""
 
 
-class Kind:
+class ParameterType:
     """The values that a parameter takes. `words` complete the sentence "it must be …"."""
 
     @property
@@ -54,10 +54,10 @@ def _range(least: float | None, most: float | None, above: float | None = None, 
 
 
 @dataclass(frozen=True)
-class Whole(Kind):
+class Integer(ParameterType):
     """A whole number, `least` and `most` included.
 
-    >>> Whole(2).words, taken(Whole(2), 5)
+    >>> Integer(2).words, taken(Integer(2), 5)
     ('a whole number of at least 2', 5)
     """
 
@@ -90,7 +90,7 @@ class Whole(Kind):
 
 
 @dataclass(frozen=True)
-class Number(Kind):
+class Number(ParameterType):
     """A finite number; `least` and `most` are included, `above` and `below` are not.
 
     >>> Number(above=0, below=1).words
@@ -129,7 +129,7 @@ class Number(Kind):
         percent = _float(text.strip()[:-1]) if text.strip().endswith("%") else None
         if percent is not None:
             return percent / 100
-        whole = Whole(None).read(text)
+        whole = Integer(None).read(text)
         number = _float(text)
         return whole if isinstance(whole, int) else text if number is None else number
 
@@ -168,7 +168,7 @@ class Share(Number):
 _UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
 
 
-class Seconds(Kind):
+class Seconds(ParameterType):
     """A time of more than nothing: seconds, or a text such as `500ms`, `30s`, `5m`."""
 
     words = "a time of more than 0 seconds (write 500ms, 5s or 2m)"
@@ -186,7 +186,7 @@ class Seconds(Kind):
         return text if number is None or unit is None else number * unit
 
 
-class Flag(Kind):
+class Flag(ParameterType):
     """A truth value: true or false."""
 
     words = "true or false"
@@ -198,7 +198,7 @@ class Flag(Kind):
         return {"true": True, "yes": True, "false": False, "no": False}.get(text.strip().casefold(), text)
 
 
-class OneOf(Kind):
+class OneOf(ParameterType):
     """One of some names, which may be found out when they are needed.
 
     >>> taken(OneOf("keep", "drop"), "dorp", "suppressed_rows")
@@ -232,7 +232,7 @@ def _meant(value: Any, names: Iterable[str]) -> str:
 
 
 @dataclass(frozen=True)
-class Text(Kind):
+class Text(ParameterType):
     """A text; `usable` refuses, by an error, what cannot be used."""
 
     what: str = "a text"
@@ -258,12 +258,12 @@ def Name(what: str = "the name of one column") -> Text:
 
 
 @dataclass(frozen=True)
-class Names(Kind):
+class ColumnNames(ParameterType):
     """Texts, each once, in a list or as a line of a CSV file: separated by commas, quoted where they hold one.
 
     With another `separator`, as for labels that are full of commas, one text outside a list is one name.
 
-    >>> taken(Names(), 'age, sex,"city, country"')
+    >>> taken(ColumnNames(), 'age, sex,"city, country"')
     ('age', 'sex', 'city, country')
     """
 
@@ -297,14 +297,14 @@ class Names(Kind):
 
 
 @dataclass(frozen=True)
-class ListOf(Kind):
+class ListOf(ParameterType):
     """Values of one kind in a list.
 
     >>> ListOf(Number(above=0)).read("5,10,20")
     (5, 10, 20)
     """
 
-    item: Kind
+    item: ParameterType
     least: int = 0
 
     @property
@@ -335,14 +335,14 @@ class ListOf(Kind):
 
 
 @dataclass(frozen=True)
-class MapOf(Kind):
+class MapOf(ParameterType):
     """A value of one kind per name.
 
     >>> MapOf(Number(0)).read("age=2, zip=0.5")
     {'age': 2, 'zip': 0.5}
     """
 
-    item: Kind
+    item: ParameterType
     example: str = "{'age': …}"
     least: int = 0
 
@@ -363,20 +363,20 @@ class MapOf(Kind):
         plain = _json(text)
         if isinstance(plain, dict):
             return plain
-        pairs = [part.rpartition("=") for part in Names(separator="|" if "|" in text else ",").read(text)]
+        pairs = [part.rpartition("=") for part in ColumnNames(separator="|" if "|" in text else ",").read(text)]
         if not all(name and equals for name, equals, _ in pairs):
             return text
         return {name.strip(): self.item.read(each.strip()) for name, _, each in pairs}
 
 
-class Either(Kind):
+class Either(ParameterType):
     """A value of one of several kinds.
 
-    >>> Either(Whole(2), ListOf(Whole(2))).read("2,3"), Maybe(Whole(2)).words
+    >>> Either(Integer(2), ListOf(Integer(2))).read("2,3"), Optional(Integer(2)).words
     ((2, 3), 'a whole number of at least 2, or nothing')
     """
 
-    def __init__(self, *kinds: Kind) -> None:
+    def __init__(self, *kinds: ParameterType) -> None:
         self.kinds = kinds
 
     @property
@@ -406,7 +406,7 @@ class Either(Kind):
         return text
 
 
-class _Nothing(Kind):
+class _Nothing(ParameterType):
     words = "nothing"
 
     def take(self, value: Any, label: str, mistakes: list[str]) -> Any:
@@ -416,12 +416,12 @@ class _Nothing(Kind):
         return None if text.strip().casefold() in ("none", "") else text
 
 
-def Maybe(kind: Kind) -> Either:
+def Optional(kind: ParameterType) -> Either:
     """A value of a kind, or nothing."""
     return Either(kind, _Nothing())
 
 
-class Anything(Kind):
+class Anything(ParameterType):
     """Whatever it is, someone else looks at it."""
 
     words = "of any kind"
@@ -431,7 +431,7 @@ class Anything(Kind):
 
 
 @dataclass(frozen=True)
-class Instance(Kind):
+class Instance(ParameterType):
     """An object of one of some classes, found by their names so that nothing has to be loaded."""
 
     classes: tuple[str, ...]
@@ -474,7 +474,7 @@ def collected(mistakes: list[str]) -> Iterator[None]:
         mistakes += error.mistakes or (str(error),)
 
 
-def taken(kind: Kind, value: Any, label: str = "It") -> Any:
+def taken(kind: ParameterType, value: Any, label: str = "It") -> Any:
     """One value of a kind, or an error."""
     mistakes: list[str] = []
     settled = kind.take(value, label, mistakes)

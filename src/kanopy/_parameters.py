@@ -20,8 +20,8 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, TypeVar, cast
 
 from kanopy._errors import InputError, JobError, near_miss, short, some
-from kanopy._mixins import Short
-from kanopy._parameter_types import Kind, refuse
+from kanopy._mixins import ReprMixin
+from kanopy._parameter_types import ParameterType, refuse
 from kanopy._usage import Needs, in_vain, is_given
 
 Made = TypeVar("Made")
@@ -32,7 +32,7 @@ class Parameter:
     """One declared parameter; `required` ones have no default."""
 
     name: str
-    kind: Kind
+    kind: ParameterType
     meaning: str
     default: Any
     required: bool
@@ -62,7 +62,7 @@ def _parameters_of(cls: Any) -> dict[str, Parameter]:
     return found
 
 
-class Declared(Short):
+class Declared(ReprMixin):
     """The base of a frozen dataclass whose parameters are declared: every value is checked when it is made.
 
     >>> from kanopy.search.full_domain.optimal import Optimal

@@ -58,7 +58,7 @@ class Anonymizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         from sklearn.utils.validation import check_is_fitted
 
         from kanopy._arrays import SUPPRESSED_LABEL
-        from kanopy._job.reading_rules import as_said
+        from kanopy._job.reading_rules import apply_reading_rules
         from kanopy._table.column import is_text, overwritten
         from kanopy._table.delimited import check_columns
         from kanopy._table.encode import encode_column
@@ -66,7 +66,7 @@ class Anonymizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
         check_is_fitted(self, "result_")
         published, levels = self.result_.frame, self.result_.levels or {}
-        frame, restore = as_said(*to_polars(X), self.job)
+        frame, restore = apply_reading_rules(*to_polars(X), self.job)
         check_columns(published.columns, frame.columns, "The table")
         frame = frame[published.columns]
         for name, hierarchy in self.result_.hierarchies.items():

@@ -77,7 +77,7 @@ def wrong_parameters() -> Iterator[Case]:
             yield job(f"{name}: {parameter}", f'algorithm = {{ name = "{name}", {parameter} = {{ a = 1 }} }}\n{start}')
         yield options("--algorithm", name, "-p", "zzz=1")
         for parameter, each in parameters_of(cls).items():
-            if type(each.kind).__name__ in ("Whole", "Number", "Seconds", "Flag", "OneOf"):
+            if type(each.kind).__name__ in ("Integer", "Number", "Seconds", "Flag", "OneOf"):
                 yield options("--algorithm", name, "-p", f"{parameter}=§")
     for name, model in MODELS.items():
         for parameter in parameters_of(model):

@@ -26,13 +26,13 @@ def answers(shell: Shell) -> Path:
     return shell.write("answers.csv", "\n".join([",".join(columns), *lines]) + "\n")
 
 
-def rows_of(path: Path) -> list[dict[str, str]]:
+def multiplicity(path: Path) -> list[dict[str, str]]:
     with path.open(encoding="utf-8", newline="") as handle:
         return list(csv.DictReader(handle))
 
 
 def smallest(path: Path) -> int:
-    return min(Counter((row["reason1"], row["reason2"]) for row in rows_of(path)).values())
+    return min(Counter((row["reason1"], row["reason2"]) for row in multiplicity(path)).values())
 
 
 def test_json_and_release(shell: Shell, answers: Path) -> None:
@@ -44,7 +44,7 @@ def test_json_and_release(shell: Shell, answers: Path) -> None:
     assert (found["k"], found["rows"], found["unknown"]) == (5, 975, [])
     assert found["record_linkage_percent"] == pytest.approx(100 * found["groups"] / 975)
     assert smallest(out) >= 5
-    assert len(rows_of(out)) == 975
+    assert len(multiplicity(out)) == 975
 
 
 def test_guides_and_searches(shell: Shell, answers: Path) -> None:
@@ -142,7 +142,7 @@ def test_mixed_columns_senses_weights_and_diversity(shell: Shell) -> None:
     )  # fmt: skip
     assert done.status == 0, done.error
     assert done.json["unknown"] == []
-    published = [row["why"] for row in rows_of(out)]
+    published = [row["why"] for row in multiplicity(out)]
     assert [set(published[:3]) < {"walk", "hike"}, set(published[3:]) < {"tigre", "lion"}] == [True, True]
 
 
@@ -151,7 +151,7 @@ def test_a_hierarchy_file_as_ontology(shell: Shell) -> None:
     tree = shell.write("tree.csv", "walk;sport;*\ngolf;sport;*\nwine;food;*\n")
     out = shell.folder / "o.csv"
     assert shell("mask", data, "-t", "why", "-k", "3", "--vgh", tree, "-o", out).status == 0
-    assert sorted(row["why"] for row in rows_of(out)) == ["walk"] * 4 + ["wine"] * 3
+    assert sorted(row["why"] for row in multiplicity(out)) == ["walk"] * 4 + ["wine"] * 3
 
 
 def test_anonymize_knows_the_masking_algorithms(shell: Shell, answers: Path) -> None:
@@ -211,7 +211,7 @@ def test_a_masking_writes_what_any_release_writes(shell: Shell, answers: Path) -
     job = ("anonymize", answers, "-q", "reason1", "-k", "5", "--algorithm", "fusion", "-o", "o.csv")
     done = shell(*job, "--mapping", "map.csv", "--manifest", "m.json", "--report", "r.html", "--json")
     assert done.status == 0, done.error
-    assert sum(int(row["rows"]) for row in rows_of(shell.folder / "map.csv")) == 975
+    assert sum(int(row["rows"]) for row in multiplicity(shell.folder / "map.csv")) == 975
     assert json.loads((shell.folder / "m.json").read_text(encoding="utf-8"))["result"]["rows"] == 975
     (shell.folder / "o.csv").unlink()
     done = shell(*job, "--solution", "s.json")
@@ -231,10 +231,10 @@ def test_a_job_file_a_mapping_and_a_manifest(shell: Shell) -> None:
     assert done.status == 0, done.error
     first = " ".join(done.out.split())
     assert first.startswith("! Only why, age are protected. Published as they are, and not protected: zip.")
-    published = rows_of(out)
+    published = multiplicity(out)
     assert min(Counter((row["why"], row["age"]) for row in published).values()) >= 3
     assert {row["why"] for row in published} <= {"beach", "wine", "wading bird", "*"}
-    assert sum(int(row["rows"]) for row in rows_of(mapping) if row["column"] == "why") == 12
+    assert sum(int(row["rows"]) for row in multiplicity(mapping) if row["column"] == "why") == 12
     said = json.loads(manifest.read_text(encoding="utf-8"))
     assert (said["result"]["targets"], said["result"]["rare_answers_shown"]) == ("frequent", 0)
     assert "ada@example.org" not in manifest.read_text(encoding="utf-8")
@@ -252,7 +252,7 @@ def test_plain_methods_say_that_they_promise_nothing(shell: Shell, answers: Path
     out = shell.folder / "out.csv"
     done = shell("baseline", answers, "-o", out, "--method", "pram", "-c", "reason1", "--amount", "0.5")
     assert done.status == 0 and "promises no k" in done.out and "Left out: reason2" in done.out
-    assert len(rows_of(out)) == 975
+    assert len(multiplicity(out)) == 975
     assert shell("baseline", answers, "-o", out, "--method", "pram", "-c", "reason1", "-k", "5").status == 2
     assert shell("baseline", answers, "-o", out, "--method", "noise", "-c", "reason1").status == 2
 
@@ -263,17 +263,17 @@ def test_plain_methods_write_rows_in_no_order(shell: Shell) -> None:
     data, out = shell.write("ages.csv", "\n".join(["age", *ages, ""])), shell.folder / "out.csv"
     asked = ("baseline", data, "-o", out, "--method", "rounding", "-c", "age", "--amount", "1")
     assert shell(*asked).status == 0
-    written = [row["age"] for row in rows_of(out)]
+    written = [row["age"] for row in multiplicity(out)]
     assert written != ages and sorted(written) == ages
     kept = shell(*asked, "--keep-order")
-    assert [row["age"] for row in rows_of(out)] == ages and "finds 40 of 40 rows" in " ".join(kept.error.split())
+    assert [row["age"] for row in multiplicity(out)] == ages and "finds 40 of 40 rows" in " ".join(kept.error.split())
 
 
 def test_representatives_stand_for_k_people_each(shell: Shell, answers: Path) -> None:
     out = shell.folder / "out.csv"
     done = shell("baseline", answers, "-o", out, "--method", "representatives", "-c", "reason1,reason2", "-k", "7")
     assert done.status == 0 and "stands for at least 7 people" in done.out
-    people = [int(row["people"]) for row in rows_of(out)]
+    people = [int(row["people"]) for row in multiplicity(out)]
     assert sum(people) == 975 and min(people) >= 7
-    shown = [(row["reason1"], row["reason2"]) for row in rows_of(out)]
+    shown = [(row["reason1"], row["reason2"]) for row in multiplicity(out)]
     assert len(set(shown)) == len(shown)

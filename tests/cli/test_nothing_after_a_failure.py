@@ -20,7 +20,7 @@ EVERYWHERE = (
     "kanopy.release.manifest.manifest_json",
     "kanopy.release.solution_file.solution_json", "kanopy.release.verification._verify", "kanopy.verify.verify.verify",
     "kanopy.release.verification.verified_labels", "kanopy.verify.job.verify_job",
-    "kanopy.study.exposed_endpoints.exposed_ends",
+    "kanopy.study.exposed_endpoints.exposed_endpoints",
     "kanopy.metrics.release_losses.release_losses", "kanopy.metrics.release_losses.column_losses",
     "kanopy.cli.release._show_release",
     "kanopy.cli.release.show_lost", "kanopy.cli.release.show_seconds", "kanopy.report.text.lost_words",

@@ -14,7 +14,7 @@ import pytest
 
 import kanopy
 from kanopy._core.classes import Classes
-from kanopy._parameter_types import Whole
+from kanopy._parameter_types import Integer
 from kanopy._parameters import describe
 from kanopy._progress import Progress
 from kanopy.hierarchy.builders.base import Builder
@@ -38,7 +38,7 @@ class Halves(Builder):
 
     method: ClassVar[str] = "halves"
     summary: ClassVar[str] = "the lower and the upper half of the values"
-    parts: Annotated[int, Whole(2), "how many parts instead of two"] = 2
+    parts: Annotated[int, Integer(2), "how many parts instead of two"] = 2
 
     def build_column(self, column: Column) -> kanopy.Hierarchy:
         names = column.labels()
@@ -54,7 +54,7 @@ class Multiples(Model):
     name: ClassVar[str] = "multiples"
     summary: ClassVar[str] = "the size of every class is a multiple of a number"
     example: ClassVar[str] = "multiples:2"
-    of: Annotated[int, Whole(2), "the number"] = 2
+    of: Annotated[int, Integer(2), "the number"] = 2
 
     def violated(self, classes: Classes) -> Any:
         return np.asarray(classes.sizes % self.of != 0, np.bool_)

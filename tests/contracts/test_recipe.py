@@ -24,7 +24,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
-from kanopy._parameter_types import Whole
+from kanopy._parameter_types import Integer
 from kanopy.hierarchy.builders.base import Builder
 from kanopy.hierarchy.column import Column
 from kanopy.hierarchy.hierarchy import Hierarchy
@@ -36,7 +36,7 @@ class Halves(Builder):
 
     method: ClassVar[str] = "halves"
     summary: ClassVar[str] = "the lower and the upper half of the values"
-    parts: Annotated[int, Whole(2), "how many parts instead of two"] = 2
+    parts: Annotated[int, Integer(2), "how many parts instead of two"] = 2
 
     def build_column(self, column: Column) -> Hierarchy:
         names = column.labels()
@@ -56,7 +56,7 @@ import numpy as np
 
 from kanopy._arrays import Mask
 from kanopy._core.classes import Classes
-from kanopy._parameter_types import Whole
+from kanopy._parameter_types import Integer
 from kanopy.privacy.base import Model
 
 
@@ -64,7 +64,7 @@ from kanopy.privacy.base import Model
 class Multiples(Model):
     """The size of every class is a multiple of a number, as it is where everybody answers with a partner."""
 
-    of: Annotated[int, Whole(2), "the number"]
+    of: Annotated[int, Integer(2), "the number"]
     name, example = "multiples", "multiples:2"
     summary = "Multiples: the size of every class is a multiple of a number."
     monotonic = True

@@ -22,12 +22,12 @@ from kanopy.extend import (
     Column,
     ContractBroken,
     Hierarchy,
+    Integer,
     Measure,
     Model,
     Problem,
     Progress,
     Solution,
-    Whole,
     check,
     release_levels,
 )
@@ -42,7 +42,7 @@ TENS = {"age": {"method": "widths", "widths": [10]}}
 class Even(Model):
     """The size of every class is a multiple of a number, as it is where everybody answers with a partner."""
 
-    of: Annotated[int, Whole(2), "the number"] = 2
+    of: Annotated[int, Integer(2), "the number"] = 2
     name, example = "even", "even:2"
     summary = "Even: the size of every class is a multiple of a number."
     monotonic = True
@@ -58,7 +58,7 @@ class Even(Model):
 class Parts(Builder):
     """Parts of equally many values, in the order of the values, and all of them above."""
 
-    parts: Annotated[int, Whole(2), "how many parts"] = 2
+    parts: Annotated[int, Integer(2), "how many parts"] = 2
     method, summary = "parts", "parts of equally many values, in their order"
 
     def build_column(self, column: Column) -> Hierarchy:
@@ -77,7 +77,7 @@ class Coarsest(Algorithm):
     use it** where anything else finds a release.
     """
 
-    up: Annotated[int, Whole(0), "levels below the highest"] = 0
+    up: Annotated[int, Integer(0), "levels below the highest"] = 0
     name, recoding = "coarsest", "full-domain"
     about = About("publishes every column at its highest level", "this test", models="any", weights=False, units=True)
 

@@ -122,13 +122,13 @@ def same(memory: Ran, there: Ran, who: str, apart: Sequence[str] = ()) -> None:
         else:
             near = one == other or (isinstance(one, float) and math.isclose(one, other, rel_tol=1e-9, abs_tol=1e-12))
         assert near, f"{who} says {name} {other}, memory {one}"
-    ours, theirs = (rows_of(each.release.drop(apart, strict=False)) for each in (memory, there))  # type: ignore[union-attr]
+    ours, theirs = (multiplicity(each.release.drop(apart, strict=False)) for each in (memory, there))  # type: ignore[union-attr]
     if ours != theirs:
         lost, more = list((ours - theirs).elements()), list((theirs - ours).elements())
         raise AssertionError(f"{who} publishes {len(more)} other rows, e.g. {more[:2]} where memory has {lost[:2]}")
 
 
-def rows_of(frame: pl.DataFrame) -> Counter[tuple[Any, ...]]:
+def multiplicity(frame: pl.DataFrame) -> Counter[tuple[Any, ...]]:
     """The published rows, each how often, every value as it would be written."""
     return Counter(tuple(_written(value) for value in row) for row in frame.select(sorted(frame.columns)).rows())
 

@@ -95,8 +95,8 @@ def judge_release(case: Case, frame: pl.DataFrame, source: pl.DataFrame) -> None
     assert allowed >= 0, "too many rows left out"
     shown = [tuple("(missing)" if label is None else str(label) for label in row) for row in labels]
     lost = {name: (frame[name].is_null() & table[name].is_not_null()).to_list() for name in ("ill", "pay")}
-    emptied = [any(each) for each in zip(*lost.values(), strict=True)]
-    classes, hidden = classes_of(shown, allowed, emptied)
+    withheld_values = [any(each) for each in zip(*lost.values(), strict=True)]
+    classes, hidden = classes_of(shown, allowed, withheld_values)
     assert len(hidden) <= allowed, f"{len(hidden)} rows suppressed, {allowed} may be"
     columns = {name: typed[name].to_list() for name in LOOKED_AT if name in typed.columns}
     wrong = broken_models({label: [rows[i] for i in at] for label, at in classes.items()}, case.models, columns, job.k)

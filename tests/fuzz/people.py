@@ -190,8 +190,8 @@ def judge_people_release(case: Case, frame: pl.DataFrame, source: pl.DataFrame) 
     shown = [
         tuple("(missing)" if label is None else str(label) for label in row) for row in frame.select(job.quasi).rows()
     ]
-    emptied = (frame["ill"].is_null() & table["ill"][rows].is_not_null()).to_list()
-    classes, hidden = classes_of(shown, allowed, emptied)
+    withheld_values = (frame["ill"].is_null() & table["ill"][rows].is_not_null()).to_list()
+    classes, hidden = classes_of(shown, allowed, withheld_values)
     assert len(hidden) <= allowed, f"{len(hidden)} rows suppressed, {allowed} may be"
     names = table["name"].to_list()
     whose = [names[row] if names[row] is not None else f"row {row}" for row in rows]
@@ -216,7 +216,7 @@ def judge_people_release(case: Case, frame: pl.DataFrame, source: pl.DataFrame) 
         sizes = [len(ordered)] if job.known == "all" else range(1, int(job.known) + 1)
         fits.update({part for size in sizes for part in combinations(ordered, size)})
     assert min(fits.values(), default=job.k) >= job.k, f"known = {job.known} fits too few people"
-    shown_ill = {whose[at] for at in hidden if not emptied[at]}
+    shown_ill = {whose[at] for at in hidden if not withheld_values[at]}
     bare = any(frame["ill"][at] is not None for at in hidden)
     assert not bare or len(shown_ill) >= job.k, "suppressed people kept their values"
     for name in job.quasi:

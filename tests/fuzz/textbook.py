@@ -17,10 +17,12 @@ ILLS = {"a": "x", "b": "x", "c": "y", "d": "y", "e": "y"}
 """The groups of illnesses, for models that look at a hierarchy of them."""
 
 
-def classes_of(labels: Sequence[Row], allowed: int, emptied: Sequence[bool]) -> tuple[dict[Row, list[int]], list[int]]:
+def classes_of(
+    labels: Sequence[Row], allowed: int, withheld_values: Sequence[bool]
+) -> tuple[dict[Row, list[int]], list[int]]:
     """Rows by published labels, and those that are suppressed: rows of stars, if that few may be.
 
-    Where more rows are of stars, those of them that lost their sensitive values (`emptied`) are suppressed.
+    Where more rows are of stars, those of them that lost their sensitive values (`withheld_values`) are suppressed.
     """
     classes: dict[Row, list[int]] = defaultdict(list)
     for number, row in enumerate(labels):
@@ -29,8 +31,8 @@ def classes_of(labels: Sequence[Row], allowed: int, emptied: Sequence[bool]) -> 
     all_stars = classes.pop(stars, [])
     if len(all_stars) <= allowed:
         return classes, all_stars
-    hidden = [i for i in all_stars if emptied[i]]
-    if rest := [i for i in all_stars if not emptied[i]]:
+    hidden = [i for i in all_stars if withheld_values[i]]
+    if rest := [i for i in all_stars if not withheld_values[i]]:
         classes[stars] = rest
     return classes, hidden
 

@@ -18,7 +18,7 @@ from typer.testing import CliRunner
 import kanopy
 from kanopy._core.units import Units
 from kanopy._errors import HierarchyError
-from kanopy._job.cut_optimizer import Fitting
+from kanopy._job.cut_optimizer import CutOptimizer
 from kanopy.cli import app
 from kanopy.engine.local import LocalEngine
 from kanopy.hierarchy.builders.bins import Cuts
@@ -28,7 +28,7 @@ from kanopy.hierarchy.column import column_of
 from kanopy.hierarchy.suggest import choose_hierarchy
 from kanopy.privacy.models import KAnonymity
 from kanopy.search.problem import Problem
-from kanopy.study.exposed_endpoints import exposed_ends, label_ends
+from kanopy.study.exposed_endpoints import exposed_endpoints, label_ends
 from kanopy.study.risk_study import assess_risk
 from kanopy.verify.labels import false_labels
 
@@ -70,7 +70,7 @@ def test_the_default_loses_no_more_than_plain_builders(k: int, suppress: float) 
     labels = {label for name in numbers for label in own.data[name].unique().to_list()}
     ends = [end for label in labels for end in label_ends(str(label))]
     assert ends and all(is_round(end) or len(end) <= 2 for end in ends)
-    assert not exposed_ends(table, own.data, numbers, k)
+    assert not exposed_endpoints(table, own.data, numbers, k)
     assert kanopy.anonymize(table, job).data.equals(own.data), "the same job gives the same release"
 
 
@@ -104,7 +104,7 @@ def test_people_of_all_groups_of_a_column_are_counted_as_if_one_by_one() -> None
     table, builder = visits(40), Round(k=2)
     units = Units(table["who"].to_numpy().astype(np.int32))
     domain = LocalEngine().count(table, {"age": builder.build(table["age"].to_list())}, units=units).domain
-    fitting = Fitting(Problem(domain, [KAnonymity(2)]), {0: builder.scale(column_of(table["age"].to_list()))})
+    fitting = CutOptimizer(Problem(domain, [KAnonymity(2)]), {0: builder.scale(column_of(table["age"].to_list()))})
     group = np.arange(len(domain.counts)) % 3
     of_row, cell_of_row = domain.tuple_of_row, fitting._cell_of_leaf[0][domain.tuples[domain.tuple_of_row, 0]]
     rows = list(zip(units.of_row.tolist(), group[of_row].tolist(), cell_of_row.tolist(), strict=True))

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from kanopy._core.classes import Domain
 from kanopy.privacy.models import KAnonymity
-from kanopy.search.bound.box_enumeration import Walks
+from kanopy.search.bound.box_enumeration import BoxEnumeration
 from kanopy.search.bound.cut_prices_kernel import Eased, improve_prices, make_room
-from kanopy.search.bound.level_chains import Priced, make_ladders, price_records
+from kanopy.search.bound.level_chains import Priced, make_level_chains, price_records
 from kanopy.search.bound.limits_kernel import find_limits, grow_crowds, make_crowds, span_boxes
 from kanopy.search.bound.odd_set_cuts import LARGEST_AROUND, LimitedSets, index_limits, no_limits, with_crowded
 from kanopy.search.bound.prices_kernel import Cuts, Found, cap_boxes, cut_again, make_cuts, make_dear
@@ -25,7 +25,7 @@ from tests.search.problems import domains
 
 def laid_out(domain: Domain, most: int = 10**6) -> Priced:
     problem = Problem(domain, [KAnonymity(2)])
-    return price_records(problem, make_ladders(problem, most))
+    return price_records(problem, make_level_chains(problem, most))
 
 
 def all_boxes(priced: Priced) -> list[tuple[tuple[int, ...], float, list[int]]]:
@@ -70,7 +70,7 @@ def excesses(priced: Priced, price: np.ndarray, k: int, limits: LimitedSets, all
     return found
 
 
-def found_by(walks: Walks, price: np.ndarray) -> list[Found]:
+def found_by(walks: BoxEnumeration, price: np.ndarray) -> list[Found]:
     return [part for parts, _ in walks.too_dear(price, lambda: None) for part in parts]
 
 
@@ -107,7 +107,7 @@ def test_walks_find_what_is_too_dear_and_it_is_mended(
     generator = np.random.default_rng(seed)
     price = generator.random(len(priced.counts)) * 0.6
     limits, allowance = some_limits(priced, k, count, generator), generator.random(count)
-    walks = Walks(priced, k, threads)
+    walks = BoxEnumeration(priced, k, threads)
     walks.split = min(split, domain.width - 1)
     found = found_by(walks, price)
     want = definitions.boxes_too_dear(priced.boxes, walks.attributes, price, priced.counts, k)
@@ -223,7 +223,7 @@ def test_walks_without_room_for_groups_side_by_side_find_the_same() -> None:
     )
     priced = laid_out(domain)
     price = generator.random(len(counts))
-    walks, small = Walks(priced, 2, 1), Walks(priced, 2, 1)
+    walks, small = BoxEnumeration(priced, 2, 1), BoxEnumeration(priced, 2, 1)
     made = small._new_walk
     small._new_walk = lambda order: replace(made(order), table=np.full(4096, -1, np.int32))  # type: ignore[method-assign]
     want = definitions.boxes_too_dear(priced.boxes, walks.attributes, price, priced.counts, 2)

@@ -313,6 +313,9 @@ def test_forgotten_people_are_left_out_of_later_releases(folder: Path) -> None:
 
 def test_several_rows_per_person_need_known_all(tmp_path: Path) -> None:
     twice = pl.concat([people_table(), people_table()])
+    rows = kanopy.Job(quasi="sex", pseudonymize="who", k=2)
+    with pytest.raises(JobError, match="8 of 16 rows are about somebody who has another row"):
+        publish_over_time(twice, rows, Files(str(tmp_path / "out.csv")), tmp_path / "ledger", KEY)
     with pytest.raises(JobError, match="known = all"):
         release(tmp_path, twice, known=1)
     assert release(tmp_path, twice, known="all").rows == 16

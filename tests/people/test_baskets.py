@@ -19,7 +19,7 @@ from kanopy import Job
 from kanopy._errors import DataError, JobError, NoSolution, VerificationFailed
 from kanopy._job.guess import guess_job, with_hierarchies
 from kanopy.hierarchy.files.files import write_hierarchy
-from kanopy.verify.people import Whose, require_lists
+from kanopy.verify.people import UnitColumns, require_lists
 
 ITEMS = [f"i{number}" for number in range(8)]
 TREE = kanopy.Hierarchy.from_rows([[item, f"g{i // 2}", f"h{i // 4}", "*"] for i, item in enumerate(ITEMS)])
@@ -272,10 +272,10 @@ def test_what_counts_rows_refuses_lists_with_what_to_do() -> None:
 
 
 def test_the_second_opinion_counts_lists_itself() -> None:
-    whose = Whose(pl.DataFrame({"row": [0]}), known=2, once=True)
+    unit_columns = UnitColumns(pl.DataFrame({"row": [0]}), known=2, once=True)
     frame = pl.DataFrame({"bought": [["a", "b"], ["a"], ["b"]]})
     with pytest.raises(VerificationFailed, match="2 of the rows of one of the people fit only 1"):
-        require_lists(frame, ["bought"], "bought", None, whose, 2)
+        require_lists(frame, ["bought"], "bought", None, unit_columns, 2)
 
 
 @pytest.mark.slow

@@ -13,7 +13,7 @@ from kanopy import Job
 from kanopy._core.units import Units
 from kanopy._job.inputs import resolve_hierarchies
 from kanopy._table.column import people_of_values
-from kanopy.study.exposed_endpoints import exposed_ends, label_ends
+from kanopy.study.exposed_endpoints import exposed_endpoints, label_ends
 from kanopy.study.risk_study import assess_risk
 
 
@@ -56,8 +56,8 @@ def test_ends_are_counted_in_people() -> None:
     before = pl.DataFrame({"age": [17] * 9 + [48] * 9 + [23]})
     after = pl.DataFrame({"age": ["[17, 48]"] * 19})
     units = Units(np.array([0] * 9 + list(range(1, 10)) + [10], np.int32))
-    assert not exposed_ends(before, after, ["age"], 5)
-    assert exposed_ends(before, after, ["age"], 5, units=units)[0].ends == ("17",)
+    assert not exposed_endpoints(before, after, ["age"], 5)
+    assert exposed_endpoints(before, after, ["age"], 5, units=units)[0].ends == ("17",)
     assert people_of_values(before["age"], units.of_row) == {"17": 1, "23": 1, "48": 9}
 
 

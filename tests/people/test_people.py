@@ -20,7 +20,7 @@ from kanopy._errors import DataError, JobError, NoSolution, VerificationFailed
 from kanopy.cli import app
 from kanopy.search.local.best.best import Best
 from kanopy.verify.job import Claims, verify_job
-from kanopy.verify.people import Whose, people_of, require_fixed, require_traces
+from kanopy.verify.people import UnitColumns, people_of, require_fixed, require_traces
 from tests.people.tables import fewest, visits
 from tests.quick import QUICK
 from tests.shared_input import needs_shared
@@ -193,13 +193,13 @@ def test_maskings_refuse_a_unit() -> None:
 
 def test_the_second_opinion_counts_people_itself() -> None:
     frame = pl.DataFrame({"age": ["30", "30", "40", "40"]})
-    whose = Whose(pl.DataFrame({"p": ["a", "a", "b", "c"]}))
-    assert sorted(people_of(frame, ["age"], whose)) == [1, 2]
+    unit_columns = UnitColumns(pl.DataFrame({"p": ["a", "a", "b", "c"]}))
+    assert sorted(people_of(frame, ["age"], unit_columns)) == [1, 2]
     traces = pl.DataFrame({"age": ["30", "40", "30", "40", "30"]})
-    two = Whose(pl.DataFrame({"p": list("aabbc")}), known=2)
+    two = UnitColumns(pl.DataFrame({"p": list("aabbc")}), known=2)
     require_traces(traces, ["age"], two, 2)
     with pytest.raises(VerificationFailed, match="All rows of one of the people fit only 1"):
-        require_traces(traces, ["age"], Whose(two.columns, None), 2)
+        require_traces(traces, ["age"], UnitColumns(two.columns, None), 2)
     with pytest.raises(VerificationFailed, match="1 of the rows of one of the people fit only 2"):
         require_traces(traces, ["age"], two, 3)
 
@@ -207,19 +207,21 @@ def test_the_second_opinion_counts_people_itself() -> None:
 def test_the_second_opinion_sees_fixed_columns_published_in_two_ways() -> None:
     table = visits()
     two_ways = table.with_columns(pl.when(pl.col("ward") == "A").then(pl.lit("*")).otherwise("sex").alias("sex"))
-    whose = Whose(table.select("patient"))
-    require_fixed(table, two_ways, QUASI, whose, (table["ward"] == "A").to_numpy())
+    unit_columns = UnitColumns(table.select("patient"))
+    require_fixed(table, two_ways, QUASI, unit_columns, (table["ward"] == "A").to_numpy())
     with pytest.raises(VerificationFailed, match="'sex' is the same in all rows"):
-        require_fixed(table, two_ways, QUASI, whose)
+        require_fixed(table, two_ways, QUASI, unit_columns)
 
 
 def test_what_is_the_same_is_asked_of_rows_that_are_left_out_too() -> None:
     """Rows left out differed; among those that stayed the column looked fixed, and a good release was refused."""
-    table, whose = pl.DataFrame({"ward": ["A", "A", "B"]}), Whose(pl.DataFrame({"patient": ["a"] * 3}))
+    table, unit_columns = pl.DataFrame({"ward": ["A", "A", "B"]}), UnitColumns(pl.DataFrame({"patient": ["a"] * 3}))
     kept = np.array([True, True, False])
-    require_fixed(table, pl.DataFrame({"ward": ["A", "*"]}), ["ward"], whose, kept=kept)
+    require_fixed(table, pl.DataFrame({"ward": ["A", "*"]}), ["ward"], unit_columns, kept=kept)
     with pytest.raises(VerificationFailed, match="'ward' is the same in all rows"):
-        require_fixed(pl.DataFrame({"ward": ["A"] * 3}), pl.DataFrame({"ward": ["A", "*"]}), ["ward"], whose, kept=kept)
+        require_fixed(
+            pl.DataFrame({"ward": ["A"] * 3}), pl.DataFrame({"ward": ["A", "*"]}), ["ward"], unit_columns, kept=kept
+        )
 
 
 # ---- bad input --------------------------------------------------------------------------------------------------

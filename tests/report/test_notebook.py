@@ -17,7 +17,7 @@ import kanopy.hierarchy
 import kanopy.ontology
 import kanopy.privacy
 from kanopy._core.classes import Classes, Domain, Recoding
-from kanopy._mixins import Short
+from kanopy._mixins import ReprMixin
 from kanopy.hierarchy import Editor, Hierarchy, compare_hierarchies, improve_hierarchy, suggest_hierarchies
 from kanopy.hierarchy.builders.registry import BUILDERS
 from kanopy.hierarchy.builders.semantic.builders import Ontology
@@ -46,7 +46,7 @@ def test_every_public_class_has_a_repr_that_stays_short(kind: type) -> None:
     own = kind.__repr__
     assert own is not object.__repr__
     # What `dataclass` writes names every field in full.
-    assert issubclass(kind, Short) or not hasattr(own, "__wrapped__"), f"{kind} should be a `Short`"
+    assert issubclass(kind, ReprMixin) or not hasattr(own, "__wrapped__"), f"{kind} should be a `ReprMixin`"
 
 
 @pytest.fixture(scope="module")

@@ -82,6 +82,6 @@ def plain_costs(domain, free):
     ]
 
 
-def rows_of(domain):
+def multiplicity(domain):
     """The table as tuples of leaf numbers."""
     return [tuple(int(x) for x in domain.tuples[t]) for t in domain.tuple_of_row]

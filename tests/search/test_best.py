@@ -24,7 +24,7 @@ from kanopy.privacy.models import KAnonymity
 from kanopy.privacy.sizes import AverageRisk, KMap
 from kanopy.search.algorithms import make_algorithm
 from kanopy.search.bound.bound import lower_bound
-from kanopy.search.budget import Work
+from kanopy.search.budget import Budget
 from kanopy.search.local.best.best import Best
 from kanopy.search.local.best.improvement import Improvement, partition_of
 from kanopy.search.local.best.initial_solutions import Starts
@@ -335,12 +335,12 @@ def test_a_start_that_takes_more_than_its_stage_ends_it(monkeypatch: pytest.Monk
     asked: list[float] = []
     run = Improvement.run
 
-    def slow(self: Starts, best: np.ndarray, work: Work, stage: float, progress: Progress) -> np.ndarray:
+    def slow(self: Starts, best: np.ndarray, work: Budget, stage: float, progress: Progress) -> np.ndarray:
         work.spend(3 * stage if len(asked) % 2 else 0.0)
         asked.append(0.0)
         return best
 
-    def noted(self: Improvement, work: Work, stage: float, *others: object) -> None:
+    def noted(self: Improvement, work: Budget, stage: float, *others: object) -> None:
         asked.append(stage)
         run(self, work, stage, *others)
 

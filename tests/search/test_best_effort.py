@@ -20,7 +20,7 @@ from kanopy.metrics.full_domain import Loss
 from kanopy.privacy.models import KAnonymity
 from kanopy.search import class_tables as tables
 from kanopy.search import problem as problem_module
-from kanopy.search.budget import Work, at_once, so_far, usable_threads
+from kanopy.search.budget import Budget, at_once, so_far, usable_threads
 from kanopy.search.class_tables import memory_for
 from kanopy.search.full_domain import best_effort, level_judge
 from kanopy.search.full_domain.best_effort import ManyColumns
@@ -35,8 +35,8 @@ from tests.search.problems import problems, wide
 @settings(max_examples=60, deadline=None)
 @given(problems())
 def test_its_floor_holds_and_its_release_is_one(problem: Problem) -> None:
-    exact = search_for(problem, Work(None)).run(SILENT, 1)
-    search = ManyColumns(problem, SILENT, Work(0.3), least_score)
+    exact = search_for(problem, Budget(None)).run(SILENT, 1)
+    search = ManyColumns(problem, SILENT, Budget(0.3), least_score)
     top = problem.evaluate(problem.lattice.highest)
     if exact is None or not top.feasible:
         return
@@ -70,9 +70,9 @@ def test_branch_and_bound_finds_the_best_and_what_failed(way: str, problem: Prob
         rows = np.ascontiguousarray(every[order][:, free])
         search = BranchAndBound(part, rows, bounds[order], memory_for(len(problem.domain.counts)))
         best: LevelJudgement | None = None
-        for found in search.run(Work(None), math.inf):
+        for found in search.run(Budget(None), math.inf):
             best = found if found.feasible and found.better_than(best) else best
-    exact = search_for(problem, Work(None)).run(SILENT, 1)
+    exact = search_for(problem, Budget(None)).run(SILENT, 1)
     assert (best is None) == (exact is None) and (best is None or exact is None or best.levels == exact.levels)
     limit, every = problem.max_suppressed_rows, every[order]
     failed = [tuple(every[number].tolist()) for number in search.failed]
@@ -87,7 +87,7 @@ def test_branch_and_bound_finds_the_best_and_what_failed(way: str, problem: Prob
 @settings(max_examples=40, deadline=None)
 @given(problems(), st.data())
 def test_what_is_listed_is_neither_known_nor_finer_than_what_failed(problem: Problem, data: st.DataObject) -> None:
-    search = ManyColumns(problem, SILENT, Work(1.0), least_score)
+    search = ManyColumns(problem, SILENT, Budget(1.0), least_score)
     lattice = problem.lattice
     for levels in data.draw(st.lists(st.sampled_from(list(lattice)), min_size=1, max_size=8)):
         search.judge(levels)
@@ -212,7 +212,7 @@ def test_a_larger_budget_judges_all_that_a_smaller_one_does(monkeypatch: pytest.
     problem = Problem(wide(16), [KAnonymity(5)])
     known: set[bytes] = set()
     for seconds in (0.02, 0.03, 0.05, 0.08, 0.12, 0.2):
-        search = ManyColumns(problem.changed(), SILENT, Work(seconds), least_score)
+        search = ManyColumns(problem.changed(), SILENT, Budget(seconds), least_score)
         search.run()
         assert known <= search.seen
         known = search.seen

@@ -22,7 +22,7 @@ from kanopy.search.bound import box_enumeration as walks
 from kanopy.search.bound import certificate
 from kanopy.search.bound.bound import lower_bound
 from kanopy.search.bound.certificate import Allowances, WholeAllowances, certify, find_dishonest
-from kanopy.search.bound.level_chains import Rung, make_ladders
+from kanopy.search.bound.level_chains import ChainLevel, make_level_chains
 from kanopy.search.local.best.best import Best
 from kanopy.search.problem import Problem
 from tests.search.local_problems import partitions
@@ -128,7 +128,7 @@ def test_a_limit_proves_what_parts_of_classes_do_not() -> None:
     cells = np.array([[0, 0, 0], [0, 1, 0], [1, 1, 0]], np.int32)
     domain = Domain(("x", "y", "z"), (tree, tree, tree), cells, np.ones(3, np.int64), np.arange(3, dtype=np.int32))
     problem = Problem(domain, [KAnonymity(2)], weights=[1, 1, 4])
-    ladders = make_ladders(problem, 10)
+    ladders = make_level_chains(problem, 10)
     assert exact_optimum(problem) == Fraction(1, 3)
     assert certify(problem, np.full(3, 2 / 9), ladders).value <= 2 / 9
     assert 0.32 < lower_bound(problem, passes=30).value <= 1 / 3
@@ -148,7 +148,7 @@ def test_the_check_finds_exactly_the_rows_in_boxes_that_are_too_dear(problem: Pr
     domain, bits = problem.domain, 20
     generator = np.random.default_rng(seed)
     prices = generator.integers(0, 2**19, len(domain.counts))
-    ladders = make_ladders(problem, 10**6)
+    ladders = make_level_chains(problem, 10**6)
     sets = [np.flatnonzero(generator.random(len(prices)) < 0.8) for _ in range(count)]
     start = np.cumsum([0, *map(len, sets)])
     amount = generator.random(count)
@@ -180,12 +180,12 @@ def test_the_check_finds_exactly_the_rows_in_boxes_that_are_too_dear(problem: Pr
 
 def test_prices_that_promise_too_much_are_lowered() -> None:
     problem = Problem(table(60, width=2), [KAnonymity(3)])
-    ladders = make_ladders(problem, 10**6)
+    ladders = make_level_chains(problem, 10**6)
     proof = certify(problem, np.full(len(problem.domain.counts), 0.9), ladders)
     assert not find_dishonest(problem, proof.prices, proof.bits, ladders).any()
     assert proof.value <= Best(steps=5).solve(problem).score
     with pytest.raises(AssertionError, match="rung"):
-        certify(problem, np.zeros(len(problem.domain.counts)), ((Rung(0, 0),), *ladders[1:]))
+        certify(problem, np.zeros(len(problem.domain.counts)), ((ChainLevel(0, 0),), *ladders[1:]))
 
 
 def test_the_bound_grows_with_passes_and_holds_for_a_real_search() -> None:

@@ -15,7 +15,7 @@ from kanopy._errors import Cancelled
 from kanopy._progress import SILENT, Progress, Step
 from kanopy.privacy.models import KAnonymity
 from kanopy.search.bound.odd_set_cuts import count_inside, number_boxes, records_inside
-from kanopy.search.budget import Work
+from kanopy.search.budget import Budget
 from kanopy.search.local.best import box_selection as choices
 from kanopy.search.local.best.best import Best
 from kanopy.search.local.best.box_selection import BoxChoice
@@ -44,7 +44,7 @@ def some_boxes(layout: Layout, k: int, seed: int = 0) -> BoxChoice:
 
 def opened(layout: Layout, k: int) -> tuple[BoxChoice, Choice]:
     pool = some_boxes(layout, k)
-    on = pool._opened(bottom_up(layout, k, SILENT), Work(None))
+    on = pool._opened(bottom_up(layout, k, SILENT), Budget(None))
     assert on is not None
     return pool, on
 
@@ -129,7 +129,7 @@ def test_the_best_choice_is_found_on_small_tables(seed: int) -> None:
     inside = [set(on.record[a:b].tolist()) for a, b in pairwise(on.start.tolist())]
     items = [{i for i, t in enumerate(layout.record_of_item.tolist()) if t in held} for held in inside]
     least = brute_force(on.weight.tolist(), items, len(on.home), 3)
-    found, stopped = pool.search(bottom_up(layout, 3, SILENT), Work(0.1), SILENT, 0.0)
+    found, stopped = pool.search(bottom_up(layout, 3, SILENT), Budget(0.1), SILENT, 0.0)
     assert stopped is None and partition_cost(layout, found) <= least + 1e-9
 
 
@@ -137,7 +137,7 @@ def test_more_is_found_than_by_merging_and_the_same_again() -> None:
     problem = Problem(table(600, seed=5), [KAnonymity(5)])
     layout = lay_out(problem)
     merged = bottom_up(layout, 5, SILENT)
-    found = [some_boxes(layout, 5).search(merged, Work(0.3), SILENT, 0.0)[0] for _ in range(2)]
+    found = [some_boxes(layout, 5).search(merged, Budget(0.3), SILENT, 0.0)[0] for _ in range(2)]
     assert np.array_equal(*found)
     assert np.unique(found[0], return_counts=True)[1].min() >= 5
     assert partition_cost(layout, found[0]) < 0.95 * partition_cost(layout, merged)
@@ -153,7 +153,7 @@ def test_who_interrupts_gets_the_best_so_far() -> None:
         said.append(step.note)
         return len(said) < 20
 
-    found, stopped = some_boxes(layout, 5).search(merged, Work(20), Progress(until_lower, interval=0.0), 0.0)
+    found, stopped = some_boxes(layout, 5).search(merged, Budget(20), Progress(until_lower, interval=0.0), 0.0)
     assert isinstance(stopped, Cancelled) and "loss" in said[0]
     assert partition_cost(layout, found) < partition_cost(layout, merged)
 
@@ -163,7 +163,7 @@ def test_rows_in_no_class_stay_out() -> None:
     classes = bottom_up(layout, 3, SILENT).copy()
     out: Ints = np.flatnonzero(classes == classes[0]).astype(np.int32)
     classes[out] = -1
-    found, _ = some_boxes(layout, 3).search(classes, Work(0.1), SILENT, 0.0)
+    found, _ = some_boxes(layout, 3).search(classes, Budget(0.1), SILENT, 0.0)
     assert np.array_equal(found < 0, classes < 0)
     assert np.unique(found[found >= 0], return_counts=True)[1].min() >= 3
 
@@ -171,9 +171,9 @@ def test_rows_in_no_class_stay_out() -> None:
 def test_without_room_or_time_classes_stay_as_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
     layout = lay_out(Problem(table(300, seed=2), [KAnonymity(3)]))
     merged = bottom_up(layout, 3, SILENT)
-    assert some_boxes(layout, 3).search(merged, Work(1e-9), SILENT, 0.0)[0] is merged
+    assert some_boxes(layout, 3).search(merged, Budget(1e-9), SILENT, 0.0)[0] is merged
     monkeypatch.setattr(choices, "MOST_HELD", 10)
-    assert some_boxes(layout, 3).search(merged, Work(1.0), SILENT, 0.0)[0] is merged
+    assert some_boxes(layout, 3).search(merged, Budget(1.0), SILENT, 0.0)[0] is merged
 
 
 def test_stopping_while_boxes_are_chosen_publishes_what_was_found() -> None:

@@ -22,7 +22,7 @@ from kanopy.metrics.full_domain import METRICS
 from kanopy.release.prepare import make_problem, prepare
 from kanopy.search.algorithms import ALGORITHMS, make_algorithm, takes
 from kanopy.search.bound.bound import lower_bound
-from kanopy.search.budget import LEAST_SECONDS, Work
+from kanopy.search.budget import LEAST_SECONDS, Budget
 from kanopy.search.problem import SECONDS_EACH, Problem
 from tests.quick import QUICK
 
@@ -118,7 +118,7 @@ def test_every_bound_of_a_tiny_table_ends() -> None:
 
 
 def test_who_spends_nothing_is_charged_all_the_same() -> None:
-    whole = Work(100 * LEAST_SECONDS)
+    whole = Budget(100 * LEAST_SECONDS)
     part = whole.part(10.0)
     looks = 0
     while not part.over:
@@ -129,7 +129,7 @@ def test_who_spends_nothing_is_charged_all_the_same() -> None:
 
 
 def test_who_spends_is_charged_for_that_alone() -> None:
-    work = Work(1.0)
+    work = Budget(1.0)
     for _ in range(10):
         assert not work.over
         work.spend(0.05)
@@ -138,7 +138,7 @@ def test_who_spends_is_charged_for_that_alone() -> None:
     assert work.spent == pytest.approx(0.5), "what was charged for is not given back"
     work.spend_up_to(1.0)
     assert work.over and work.done == 1.0, "a limit met exactly is met"
-    assert Work(0.0).over and Work(0.0).done == 1.0
+    assert Budget(0.0).over and Budget(0.0).done == 1.0
 
 
 def test_what_a_search_within_a_search_judges_is_charged_for() -> None:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from kanopy._core.classes import Domain
 from kanopy._progress import Progress, Step
 from kanopy.privacy.models import KAnonymity
-from kanopy.search.budget import Work
+from kanopy.search.budget import Budget
 from kanopy.search.local.best import initial_solutions as starts
 from kanopy.search.local.best.best import Best
 from kanopy.search.local.best.cover import Covering, fold
@@ -133,7 +133,7 @@ def test_a_cover_can_be_stopped_and_keeps_the_best_so_far() -> None:
         seen.append(step.stage)
         return len(seen) < 2
 
-    found, stopped = by_cover(layout, 30, start, Work(30.0), 0, Progress(stop, interval=0.0))
+    found, stopped = by_cover(layout, 30, start, Budget(30.0), 0, Progress(stop, interval=0.0))
     assert stopped and seen[-1] == "covering"
     assert partition_cost(layout, found) < partition_cost(layout, start)
     assert np.bincount(found)[np.unique(found)].min() >= 30

@@ -18,7 +18,7 @@ from kanopy.hierarchy.hierarchy import Hierarchy
 from kanopy.metrics.full_domain import ClassMetric, metric_named
 from kanopy.metrics.release_losses import release_losses
 from kanopy.privacy.models import KAnonymity
-from kanopy.search.budget import Work
+from kanopy.search.budget import Budget
 from kanopy.search.full_domain import exhaustive
 from kanopy.search.full_domain.datafly import Datafly
 from kanopy.search.full_domain.exhaustive import judge_all
@@ -184,7 +184,7 @@ def test_a_proof_that_ends_early_has_the_best_it_saw_and_a_floor_that_holds(prob
         expected = brute_force(each)
         by_classes = isinstance(each.metric, ClassMetric)
         for kind in (_ByClasses, _ByJudgingAll, _ByWalking) if by_classes else (_ByAttributes, _ByWalking):
-            search = kind(each.changed(), Work(seconds))
+            search = kind(each.changed(), Budget(seconds))
             best = search.run(SILENT, 1)
             if search.proved:
                 assert (best and best.levels) == (expected and expected.levels)
@@ -202,7 +202,7 @@ def test_floors_hold_wherever_a_proof_ends(kind: Any, metric: str, limit: float)
     problem = Problem(wide(5), [KAnonymity(5)], metric_named(metric), suppression_limit=limit)
     least, told = Optimal().solve(problem).score, 0
     for looks in range(1, 120, 4):
-        search = kind(problem.changed(), Work(4e-5 * looks))
+        search = kind(problem.changed(), Budget(4e-5 * looks))
         best = search.run(SILENT, 1)
         if not search.proved and (best is None or best.score > least * (1 + 1e-9)):
             assert search.floor <= least * (1 + 1e-9)

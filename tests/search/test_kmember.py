@@ -17,7 +17,7 @@ from kanopy.search.clustering.kmember import KMember, k_member_clusters
 from kanopy.search.clustering.kmember_kernel import grow_clusters, join_cluster
 from kanopy.search.problem import Problem
 from tests.kernels import clustering_definitions
-from tests.search.clustering_support import CATEGORIES, domains, make_domain, plain_costs, rows_of, textbook
+from tests.search.clustering_support import CATEGORIES, domains, make_domain, multiplicity, plain_costs, textbook
 
 
 @settings(max_examples=60, deadline=None)
@@ -26,11 +26,11 @@ def test_clusters_are_the_textbooks(drawn, k, data):
     domain, free = drawn
     k = min(k, domain.rows)
     seed = data.draw(st.integers(0, domain.rows - 1))
-    expected = textbook.k_member(rows_of(domain), plain_costs(domain, free), k, seed)
+    expected = textbook.k_member(multiplicity(domain), plain_costs(domain, free), k, seed)
     groups = k_member_clusters(domain, k, free=free, seed=seed)
     assert groups.of_row.tolist() == expected
     assert groups.measure.exact
-    costs, rows = plain_costs(domain, free), rows_of(domain)
+    costs, rows = plain_costs(domain, free), multiplicity(domain)
     members = [[i for i, label in enumerate(expected) if label == c] for c in range(max(expected) + 1)]
     spent = sum(len(m) * sum(cost([rows[i][j] for i in m]) for j, cost in enumerate(costs)) for m in members)
     assert groups.total_loss() == spent / (domain.rows * domain.width)
@@ -156,7 +156,7 @@ def test_seed_outside_the_table_is_refused():
 
 def test_a_constant_column_costs_nothing_and_changes_nothing():
     domain = small_domain()
-    rows = np.array(rows_of(domain))
+    rows = np.array(multiplicity(domain))
     constant = Iotf().build([7])
     wider = make_domain([rows[:, 0], rows[:, 1], [0] * 6], [*domain.hierarchies, constant])
     for free in ((), ("c",)):
@@ -182,7 +182,7 @@ def test_decimals_are_exact_and_reals_are_rounded_with_a_note():
 
 def test_weights_turn_attributes_off():
     domain = small_domain()
-    only_age = make_domain([np.array(rows_of(domain))[:, 0]], [domain.hierarchies[0]])
+    only_age = make_domain([np.array(multiplicity(domain))[:, 0]], [domain.hierarchies[0]])
     weighted = k_member_clusters(domain, 2, weights=(1.0, 0.0))
     assert weighted.of_row.tolist() == k_member_clusters(only_age, 2).of_row.tolist()
 

@@ -17,7 +17,7 @@ from kanopy.search.clustering.mondrian_kernel import CLASSES, PARTS, WRITTEN, Ru
 from kanopy.search.problem import Problem
 from kanopy_papers.campan2011 import ATTRIBUTES, adult_domain
 from tests.kernels import clustering_definitions
-from tests.search.clustering_support import CATEGORIES, domains, make_domain, rows_of
+from tests.search.clustering_support import CATEGORIES, domains, make_domain, multiplicity
 
 
 @settings(max_examples=60, deadline=None)
@@ -49,8 +49,8 @@ def test_parts_are_large_enough_and_cover_their_rows(drawn, k, strict, cut):
         assert rows.min(axis=0).tolist() == groups.low[part].tolist()
         assert rows.max(axis=0).tolist() == groups.high[part].tolist()
     if strict:
-        owners = {tuple(row): part for row, part in zip(rows_of(domain), groups.of_row, strict=True)}
-        assert [owners[row] for row in rows_of(domain)] == groups.of_row.tolist()
+        owners = {tuple(row): part for row, part in zip(multiplicity(domain), groups.of_row, strict=True)}
+        assert [owners[row] for row in multiplicity(domain)] == groups.of_row.tolist()
         boxes = list(zip(groups.low.tolist(), groups.high.tolist(), strict=True))
         for i, (low, high) in enumerate(boxes):
             for other_low, other_high in boxes[:i]:

@@ -230,18 +230,18 @@ def test_every_algorithm_keeps_the_model_or_refuses(name: str, suppress: float, 
 def test_the_second_opinion_counts_itself(monkeypatch: pytest.MonkeyPatch) -> None:
     """A search that finds everything safe is caught before anything is published."""
     from kanopy._errors import VerificationFailed
-    from kanopy.search.class_statistics import Evidence
+    from kanopy.search.class_statistics import ClassStatistics
 
     table, quasi = survey_table(), ["age", "sex", "race", "education"]
     settings: dict[str, Any] = {"quasi": quasi, "k": 2}
     settings["hierarchies"] = cuts_by_default(0.0)
-    true = Evidence._of_survey
+    true = ClassStatistics._of_survey
 
-    def flattering(self: Evidence, *given: Any) -> dict[str, Any]:
+    def flattering(self: ClassStatistics, *given: Any) -> dict[str, Any]:
         found = true(self, *given)
         return {**found, "weights": found["weights"] * 1000}
 
-    monkeypatch.setattr(Evidence, "_of_survey", flattering)
+    monkeypatch.setattr(ClassStatistics, "_of_survey", flattering)
     for text in ("individual-risk:0.001", "household-risk:0.002"):
         with pytest.raises(VerificationFailed, match="violate the model"):
             kanopy.anonymize(table, kanopy.Job(models=[text], **columns_for(text), **settings))

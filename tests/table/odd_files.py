@@ -47,7 +47,7 @@ class Odd:
     inner: str = ""
 
 
-def rows_of(text: str) -> Table:
+def multiplicity(text: str) -> Table:
     return [line.split(",") for line in text.split("\n")]
 
 
@@ -64,7 +64,7 @@ def cases(tables: Mapping[str, tuple[str, str]], turn: int = 0) -> Iterator[Odd]
     signs = itertools.islice(itertools.cycle(SEPARATORS), turn, None)
     ends = itertools.islice(itertools.cycle(ENDS), turn, None)
     for language, (text, encodings) in tables.items():
-        table = rows_of(text)
+        table = multiplicity(text)
         for encoding in encodings.split():
             # What stands in the file alone: spreadsheets of such a language write one separator for the whole of it.
             content = joined(table, next(signs), next(ends)).encode(encoding)
@@ -89,7 +89,7 @@ def unicode_files(tables: Mapping[str, tuple[str, str]], turn: int) -> Iterator[
         for with_mark in (True, False):
             for _ in range(2):
                 language = languages[(place * 5 + turn) % len(languages)]
-                table = rows_of(tables[language][0])
+                table = multiplicity(tables[language][0])
                 place += 1
                 content = joined(table, SEPARATORS[place % 4], ENDS[place % 2]).encode(encoding)
                 name = f"{language}-{encoding}-{'marked' if with_mark else 'bare'}-{place}.csv"
@@ -102,7 +102,7 @@ def unicode_files(tables: Mapping[str, tuple[str, str]], turn: int) -> Iterator[
 def titled_files(tables: Mapping[str, tuple[str, str]], turn: int) -> Iterator[Odd]:
     for place, (language, title) in enumerate(TITLES.items()):
         sign = SEPARATORS[(place + turn) % 4]
-        table = PLAIN if language not in tables else rows_of(tables[language][0])
+        table = PLAIN if language not in tables else multiplicity(tables[language][0])
         end = ENDS[(place + turn) % 2]
         body = joined(table, sign, end)
         empty = sign * (len(table[0]) - 1) + end
@@ -281,7 +281,7 @@ def workbooks(tables: Mapping[str, tuple[str, str]], turn: int) -> Iterator[Odd]
     languages = list(tables)
     for place, suffix in enumerate(("xlsx", "ods")):
         language = languages[(place + 7 * turn) % len(languages)]
-        own = rows_of(tables[language][0])
+        own = multiplicity(tables[language][0])
         wide = [[""] * len(own[0])]
         title = [["Bericht 2024", *[""] * (len(own[0]) - 1)]]
         big = [own[0], *(own[1:] * 20)]

@@ -61,8 +61,8 @@ def test_what_is_made_of_a_generalized_column_is_found_and_nothing_else(seed: in
     table = planted(seed)
     found = find_dependences(table, [*TELLING, *HARMLESS], QUASI)
     assert {each.column for each in found} == set(TELLING)
-    for name, told in TELLING.items():
-        assert told in {each.told for each in found if each.column == name}, name
+    for name, revealed in TELLING.items():
+        assert revealed in {each.revealed for each in found if each.column == name}, name
 
 
 def test_the_order_of_rows_and_wrong_values_change_nothing() -> None:
@@ -73,9 +73,9 @@ def test_the_order_of_rows_and_wrong_values_change_nothing() -> None:
         gain=pl.when(~wrong).then("gain"),
         born=pl.when(~wrong).then("born"),
     )
-    one = {(each.column, each.told) for each in find_dependences(table, [*TELLING, *HARMLESS], QUASI)}
+    one = {(each.column, each.revealed) for each in find_dependences(table, [*TELLING, *HARMLESS], QUASI)}
     again = table.sample(fraction=1, shuffle=True, seed=3)
-    other = {(each.column, each.told) for each in find_dependences(again, [*TELLING, *HARMLESS], QUASI)}
+    other = {(each.column, each.revealed) for each in find_dependences(again, [*TELLING, *HARMLESS], QUASI)}
     assert one == other and {column for column, _ in one} == set(TELLING)
 
 
@@ -122,11 +122,11 @@ def test_sums_and_products_of_several_columns_are_found_and_nothing_else(seed: i
     made = {"bmi": "height", "surface": "weight", "total": "rest", "index": "rent", "mean": "pay", "rate": "hours",
             "bmi_band": "weight", "south": "north"}  # fmt: skip
     found = find_dependences(table, [name for name in table.columns if name not in quasi], quasi)
-    told = {each.column for each in found}
+    revealed = {each.column for each in found}
     # Of a sum of what is published and what is not, it is enough to hold one back.
-    assert told - {"everything", "gift"} == set(made) and len(told & {"everything", "gift"}) == 1
+    assert revealed - {"everything", "gift"} == set(made) and len(revealed & {"everything", "gift"}) == 1
     for name, column in made.items():
-        assert column in {each.told for each in found if each.column == name}, name
+        assert column in {each.revealed for each in found if each.column == name}, name
 
 
 def test_a_dependency_that_holds_in_most_rows_of_a_large_table_is_found() -> None:
@@ -166,8 +166,8 @@ def test_a_release_leaves_out_what_undoes_it_and_says_of_how_many_rows() -> None
     assert any("'born' (quasi" in note for note in allowed.notes if note.startswith("Published as it is"))
     assert allowed.data.columns == ["age", "level", "born", "level_code", "ill"]
     assert any("'born' is published, as the job allows, though it determines 'age'" in note for note in allowed.notes)
-    told = Job.from_toml(JOB.replaced(allow_dependent=["born"]).to_toml())
-    assert told.allow_dependent == ("born",) and "allow" not in JOB.to_toml()
+    revealed = Job.from_toml(JOB.replaced(allow_dependent=["born"]).to_toml())
+    assert revealed.allow_dependent == ("born",) and "allow" not in JOB.to_toml()
 
 
 def test_what_a_model_guards_leaves_with_a_warning() -> None:

@@ -24,7 +24,7 @@ import pytest
 import kanopy
 from kanopy._errors import KanopyError
 from kanopy._job.usage import ATTACKED, STUDIED
-from kanopy._parameter_types import Kind
+from kanopy._parameter_types import ParameterType
 from kanopy._parameters import parameters_of
 from kanopy._progress import Clock
 from kanopy.hierarchy import Hierarchy
@@ -153,7 +153,7 @@ def shown(thing: Any, depth: int = 0) -> Any:
         return {str(key): shown(value, depth + 1) for key, value in thing.items()}
     if isinstance(thing, (list, tuple, set, frozenset)) or inspect.isgenerator(thing):
         return [shown(each, depth + 1) for each in thing]
-    if isinstance(thing, Kind):
+    if isinstance(thing, ParameterType):
         return thing.words
     plain = getattr(thing, "to_dict", None)
     if plain is not None and len(inspect.signature(plain).parameters) == 0:

@@ -16,13 +16,13 @@ from kanopy.extend import (
     Column,
     Concept,
     Hierarchy,
+    Integer,
     Model,
     OntologyError,
     Problem,
     Progress,
     Solution,
     Taxonomy,
-    Whole,
     release_levels,
 )
 
@@ -31,7 +31,7 @@ from kanopy.extend import (
 class Partners(Model):
     """The size of every class is a multiple of a number, as it is where everybody answers with a partner."""
 
-    of: Annotated[int, Whole(2), "how many answer together"] = 2
+    of: Annotated[int, Integer(2), "how many answer together"] = 2
     name, example = "partners", "partners:2"
     summary = "Partners: the size of every class is a multiple of a number."
     monotonic = True  # two classes of such sizes have such a size together
@@ -47,7 +47,7 @@ class Partners(Model):
 class Parts(Builder):
     """Parts of equally many values, in the order of the values, and all of them above."""
 
-    parts: Annotated[int, Whole(2), "how many parts"] = 2
+    parts: Annotated[int, Integer(2), "how many parts"] = 2
     method, summary = "parts", "parts of equally many values, in the order of the values"
 
     def build_column(self, column: Column) -> Hierarchy:

@@ -19,7 +19,7 @@ from kanopy._core.histograms import Histogram, summed
 from kanopy._core.numbering import number_keys, number_rows
 from kanopy._core.units import Units
 from kanopy._lazy import cached_property
-from kanopy._mixins import Short
+from kanopy._mixins import ReprMixin
 from kanopy.hierarchy.hierarchy import Hierarchy
 
 TUPLES_AT_ONCE = 8192
@@ -77,13 +77,13 @@ class Sensitive:
     code_of_row: Ints
     numbers: Floats | None = None
     hierarchy: Hierarchy | None = None
-    rows_of: Longs | None = None
+    multiplicity: Longs | None = None
     """How many rows of the table each row here stands for; `None`: itself."""
 
     @cached_property
     def facts(self) -> ColumnFacts:
         """What models may know of the column."""
-        totals = np.bincount(self.code_of_row, self.rows_of, minlength=len(self.values)).astype(np.int64)
+        totals = np.bincount(self.code_of_row, self.multiplicity, minlength=len(self.values)).astype(np.int64)
         return ColumnFacts(self.values, totals, self.numbers, self.hierarchy)
 
 
@@ -114,7 +114,7 @@ class Survey:
 
 
 @dataclass(frozen=True, eq=False)
-class Domain(Short):
+class Domain(ReprMixin):
     """Distinct quasi-identifier tuples with counts, and a hierarchy per quasi-identifier.
 
     `tuples[t, j]` is a leaf of `hierarchies[j]`; tuples are numbered by first appearance in the table.
@@ -132,7 +132,7 @@ class Domain(Short):
     survey: Survey | None = None
     units: Units | None = None
     """Whose rows these are, where several may be about the same person."""
-    rows_of: Longs | None = None
+    multiplicity: Longs | None = None
 
     @classmethod
     def of_column(cls, name: str, values: Iterable[str], hierarchy: Hierarchy) -> Domain:
@@ -165,19 +165,23 @@ class Domain(Short):
         >>> whole.part(np.array([0, 2])).counts.tolist()
         [2]
         """
-        tuple_of_row, rows_of = self.tuple_of_row[rows], None if self.rows_of is None else self.rows_of[rows]
+        tuple_of_row, multiplicity = (
+            self.tuple_of_row[rows],
+            None if self.multiplicity is None else self.multiplicity[rows],
+        )
         of_row, first, counts = number_keys(tuple_of_row.astype(np.int64), len(self.tuples), ascending=True)
-        if rows_of is not None:
-            counts = summed(rows_of, of_row, len(first))
+        if multiplicity is not None:
+            counts = summed(multiplicity, of_row, len(first))
         columns = tuple(
-            replace(column, code_of_row=column.code_of_row[rows], rows_of=rows_of) for column in self.sensitive
+            replace(column, code_of_row=column.code_of_row[rows], multiplicity=multiplicity)
+            for column in self.sensitive
         )
         for column, whole in zip(columns, self.sensitive, strict=True):
             column.__dict__["facts"] = whole.facts
         units = None if self.units is None else self.units.part(rows)
         return Domain(
             self.names, self.hierarchies, self.tuples[tuple_of_row[first]], counts, of_row, columns, self.population,
-            None if self.survey is None else self.survey.part(rows), units, rows_of,
+            None if self.survey is None else self.survey.part(rows), units, multiplicity,
         )  # fmt: skip
 
     def expanded(self) -> Domain:
@@ -185,21 +189,23 @@ class Domain(Short):
 
         >>> tree = Hierarchy.from_rows([["a", "*"], ["b", "*"]])
         >>> kinds = np.array([0, 1], np.int32)
-        >>> few = Domain(("l",), (tree,), kinds[:, None], np.array([2, 1]), kinds, rows_of=np.array([2, 1]))
+        >>> few = Domain(("l",), (tree,), kinds[:, None], np.array([2, 1]), kinds, multiplicity=np.array([2, 1]))
         >>> few.expanded().tuple_of_row.tolist()
         [0, 0, 1]
         """
-        return self if self.rows_of is None else replace(self.of_rows(self.kind_of_row), rows_of=None)
+        return self if self.multiplicity is None else replace(self.of_rows(self.kind_of_row), multiplicity=None)
 
     @property
     def kind_of_row(self) -> Ints:
         """The row here that each row of the table is like, those that are alike side by side."""
         kinds = np.arange(len(self.tuple_of_row), dtype=np.int32)
-        return kinds if self.rows_of is None else np.repeat(kinds, self.rows_of)
+        return kinds if self.multiplicity is None else np.repeat(kinds, self.multiplicity)
 
-    def of_rows(self, rows: npt.NDArray[np.integer[Any]], rows_of: Longs | None = None) -> Domain:
-        """The same tuples with other rows: copies of those here, each of which stands for `rows_of` rows."""
-        columns = tuple(replace(each, code_of_row=each.code_of_row[rows], rows_of=rows_of) for each in self.sensitive)
+    def of_rows(self, rows: npt.NDArray[np.integer[Any]], multiplicity: Longs | None = None) -> Domain:
+        """The same tuples with other rows: copies of those here, each of which stands for `multiplicity` rows."""
+        columns = tuple(
+            replace(each, code_of_row=each.code_of_row[rows], multiplicity=multiplicity) for each in self.sensitive
+        )
         for column, own in zip(columns, self.sensitive, strict=True):
             column.__dict__["facts"] = own.facts
         return replace(
@@ -208,7 +214,7 @@ class Domain(Short):
             sensitive=columns,
             survey=None if self.survey is None else self.survey.part(rows),
             units=None if self.units is None else self.units.of_rows(rows),
-            rows_of=rows_of,
+            multiplicity=multiplicity,
         )
 
     def columns(self, chosen: Sequence[int]) -> Domain:
@@ -227,7 +233,7 @@ class Domain(Short):
         return Domain(
             tuple(self.names[j] for j in chosen), hierarchies, own[first], counts,
             np.append(np.arange(len(first), dtype=np.int32), np.int32(-1)),
-            rows_of=np.append(counts, self.excluded_rows),
+            multiplicity=np.append(counts, self.excluded_rows),
         )  # fmt: skip
 
     @property
@@ -257,12 +263,12 @@ class Domain(Short):
     @property
     def rows(self) -> int:
         """All rows of the table, also those suppressed from the start."""
-        return len(self.tuple_of_row) if self.rows_of is None else int(self.rows_of.sum())
+        return len(self.tuple_of_row) if self.multiplicity is None else int(self.multiplicity.sum())
 
     @cached_property
     def excluded_rows(self) -> int:
         """Rows suppressed from the start by the policy for missing or unknown values."""
-        return _rows_among(self.tuple_of_row < 0, self.rows_of)
+        return _rows_among(self.tuple_of_row < 0, self.multiplicity)
 
     @property
     def width(self) -> int:
@@ -276,13 +282,13 @@ class Domain(Short):
 
 
 @dataclass(frozen=True, eq=False)
-class Recoding(Short):
+class Recoding(ReprMixin):
     """What will be published for the quasi-identifiers.
 
     `group_of_row` is -1 for suppressed rows. `codes[group, j]` points into `labels[j]`; `shares[j][code]` is the
     share of the attribute's domain that the label covers, so losses need nothing else.
-    `nodes[j][code]` is the hierarchy node behind a label, or -1 for labels made without a hierarchy. `rows_of` says for
-    how many rows of the table each row here stands, where that is not one.
+    `nodes[j][code]` is the hierarchy node behind a label, or -1 for labels made without a hierarchy. `multiplicity`
+    says for how many rows of the table each row here stands, where that is not one.
     """
 
     group_of_row: Ints
@@ -290,22 +296,22 @@ class Recoding(Short):
     labels: tuple[tuple[str, ...], ...]
     shares: tuple[Floats, ...]
     nodes: tuple[Ints, ...] = ()
-    rows_of: Longs | None = None
+    multiplicity: Longs | None = None
 
     @property
     def rows(self) -> int:
         """All rows of the table, suppressed ones too."""
-        return len(self.group_of_row) if self.rows_of is None else int(self.rows_of.sum())
+        return len(self.group_of_row) if self.multiplicity is None else int(self.multiplicity.sum())
 
     @cached_property
     def group_sizes(self) -> Longs:
         """Rows per group."""
-        return rows_by_group(self.group_of_row, len(self.codes), self.rows_of)
+        return rows_by_group(self.group_of_row, len(self.codes), self.multiplicity)
 
     @property
     def suppressed_rows(self) -> int:
         """Rows whose quasi-identifiers are not published at all."""
-        return _rows_among(self.group_of_row < 0, self.rows_of)
+        return _rows_among(self.group_of_row < 0, self.multiplicity)
 
     @cached_property
     def class_of_group(self) -> Ints:
@@ -341,7 +347,7 @@ class ClassLabels:
 
 
 @dataclass(frozen=True, eq=False)
-class Classes(Short):
+class Classes(ReprMixin):
     """Groups of rows that are equal in the quasi-identifiers; where rows have units, sizes and histograms count these.
 
     `histograms[name]` is a dense `[class, value]` table of a sensitive column, where one is needed, and
@@ -381,18 +387,18 @@ class Classes(Short):
         return int(self.sizes.min()) if len(self.sizes) else 0
 
 
-def rows_by_group(groups: npt.NDArray[np.integer[Any]], count: int, rows_of: Longs | None = None) -> Longs:
-    """How many rows each of `count` groups has; those of group -1 are left out, and each stands for `rows_of`.
+def rows_by_group(groups: npt.NDArray[np.integer[Any]], count: int, multiplicity: Longs | None = None) -> Longs:
+    """How many rows each of `count` groups has; those of group -1 are left out, and each stands for `multiplicity`.
 
     >>> rows_by_group(np.array([0, -1, 0]), 1).tolist(), rows_by_group(np.array([0, 1]), 2, np.array([3, 4])).tolist()
     ([2], [3, 4])
     """
     used = groups >= 0
-    return np.bincount(groups[used], None if rows_of is None else rows_of[used], count).astype(np.int64)
+    return np.bincount(groups[used], None if multiplicity is None else multiplicity[used], count).astype(np.int64)
 
 
-def _rows_among(marked: npt.NDArray[np.bool_], rows_of: Longs | None) -> int:
-    return int(marked.sum()) if rows_of is None else int(rows_of[marked].sum())
+def _rows_among(marked: npt.NDArray[np.bool_], multiplicity: Longs | None) -> int:
+    return int(marked.sum()) if multiplicity is None else int(multiplicity[marked].sum())
 
 
 def _first_of_equal(labels: Sequence[str]) -> Ints | None:
@@ -417,7 +423,7 @@ def full_domain_recoding(domain: Domain, levels: Sequence[int], suppressed_tuple
         labels=tuple(h.labels_at(level) for h, level in zip(domain.hierarchies, levels, strict=True)),
         shares=tuple(level.shares for level in picked),
         nodes=tuple(level.nodes for level in picked),
-        rows_of=domain.rows_of,
+        multiplicity=domain.multiplicity,
     )
 
 
@@ -431,4 +437,4 @@ def recoding_from_nodes(domain: Domain, group_of_row: Ints, nodes: Ints) -> Reco
         labels.append(tuple(hierarchy.label(int(node)) for node in distinct))
         shares.append(hierarchy.leaf_counts[distinct] / hierarchy.size)
         used.append(distinct.astype(np.int32))
-    return Recoding(group_of_row, codes, tuple(labels), tuple(shares), tuple(used), domain.rows_of)
+    return Recoding(group_of_row, codes, tuple(labels), tuple(shares), tuple(used), domain.multiplicity)

@@ -45,7 +45,7 @@ def sensitive_histograms(
             column.code_of_row if rows is None else column.code_of_row[rows],
             count,
             len(column.values),
-            column.rows_of if rows is None or column.rows_of is None else column.rows_of[rows],
+            column.multiplicity if rows is None or column.multiplicity is None else column.multiplicity[rows],
         )
         for column in columns
     }

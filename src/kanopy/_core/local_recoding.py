@@ -50,7 +50,7 @@ def with_extents(domain: Domain, recoding: Recoding) -> LocalRecoding:
         return recoding
     extents = tuple(node_extents(h)[nodes] for h, nodes in zip(domain.hierarchies, recoding.nodes, strict=True))
     return LocalRecoding(
-        recoding.group_of_row, recoding.codes, recoding.labels, recoding.shares, recoding.nodes, recoding.rows_of,
+        recoding.group_of_row, recoding.codes, recoding.labels, recoding.shares, recoding.nodes, recoding.multiplicity,
         extents,
     )  # fmt: skip
 
@@ -75,7 +75,7 @@ def recoding_from_ends(
         nodes.append(part.nodes)
         extents.append(part.extents)
     return LocalRecoding(
-        group_of_row, codes, tuple(labels), tuple(shares), tuple(nodes), domain.rows_of, tuple(extents)
+        group_of_row, codes, tuple(labels), tuple(shares), tuple(nodes), domain.multiplicity, tuple(extents)
     )
 
 

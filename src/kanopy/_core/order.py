@@ -59,7 +59,7 @@ def in_order(domain: Domain, looked_at: Sequence[Sensitive] = (), *, by_rows: bo
         if (np.diff(kind) < 0).any():
             row = np.argsort(kind, kind="stable")
             kind = kind[row]
-            domain = domain.of_rows(row, None if domain.rows_of is None else domain.rows_of[row])
+            domain = domain.of_rows(row, None if domain.multiplicity is None else domain.multiplicity[row])
         if domain.units is not None:
             numbers = number_keys(domain.units.of_row.astype(np.int64)).number
             domain = replace(domain, units=replace(domain.units, of_row=numbers, named=None))

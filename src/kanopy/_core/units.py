@@ -81,14 +81,14 @@ class Units:
     -1 for none."""
 
     @cached_property
-    def rows_of(self) -> Longs:
+    def multiplicity(self) -> Longs:
         """Rows of each unit."""
         return np.bincount(self.of_row).astype(np.int64)
 
     @property
     def count(self) -> int:
         """How many units there are."""
-        return len(self.rows_of)
+        return len(self.multiplicity)
 
     @property
     def what_fits(self) -> str:

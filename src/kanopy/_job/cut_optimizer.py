@@ -22,7 +22,7 @@ import numpy as np
 from kanopy._arrays import Floats, Ints, Longs
 from kanopy._core.numbering import number_rows
 from kanopy._core.units import Units
-from kanopy._job.persons_between import Passages, sorted_once
+from kanopy._job.persons_between import PersonsBetween, sorted_once
 from kanopy.hierarchy.builders.rounding import PRICE_OF_A_CUT, Round, Scale, divide
 from kanopy.hierarchy.column import Column
 from kanopy.hierarchy.hierarchy import Hierarchy
@@ -64,7 +64,7 @@ def fitted_hierarchies(
     are columns that end at multiples of five years wherever little is lost by it.
     """
     names = problem.domain.names
-    found: list[tuple[float, Fitting]] = []
+    found: list[tuple[float, CutOptimizer]] = []
     finest = (*FINENESS, FINE_FOR_FEW) if len(columns) <= FEW_COLUMNS else FINENESS
     by_fives = [(YEARS_OF_AGE, True, parts) for parts in finest[-2:]] if any(name in columns for name in ages) else []
     for years, strict, parts in (*by_fives, *itertools.product((None,), (True, False), finest)):
@@ -72,7 +72,7 @@ def fitted_hierarchies(
         for name, column in columns.items():
             scale = Round(k=problem.k, parts=parts, multiple=years if name in ages else None).scale(column)
             scales[names.index(name)] = replace(scale, strict=strict)
-        fitting = Fitting(problem, scales)
+        fitting = CutOptimizer(problem, scales)
         found.append((fitting.run(), fitting))
     least = min(loss for loss, _ in found)
     may_lose = [FIVES_MAY_LOSE] * len(by_fives) + [AS_GOOD] * len(found)
@@ -80,7 +80,7 @@ def fitted_hierarchies(
     return next(close).hierarchies()
 
 
-class Fitting:
+class CutOptimizer:
     """The search for divisions of all columns that lose least together. `scales` are those of columns to cut anew."""
 
     def __init__(self, problem: Problem, scales: Mapping[int, Scale]) -> None:
@@ -409,7 +409,7 @@ class Fitting:
         held = held.astype(np.int64).reshape(cells + 1, groups)
         return held[:-1], held[-1]
 
-    def _passages(self, j: int, group: Longs, groups: int) -> Passages | None:
+    def _passages(self, j: int, group: Longs, groups: int) -> PersonsBetween | None:
         """Where people are counted: between which points of a column's scale they have rows of each group."""
         if self._whose is None:
             return None
@@ -417,7 +417,9 @@ class Fitting:
         self.work += WORK_OF_SORTING * len(own)
         leaf, cells = self.domain.tuples[own, j], len(self.scales[j].first) + 1
         known = leaf < self.scales[j].column.size
-        return Passages.of(units.of_row[known], group[own[known]], self._cell_of_leaf[j][leaf[known]], groups, cells)
+        return PersonsBetween.of(
+            units.of_row[known], group[own[known]], self._cell_of_leaf[j][leaf[known]], groups, cells
+        )
 
     def _first_and_last(self, j: int, group: Longs, groups: int) -> tuple[Longs, Longs, Longs]:
         """How many people have their first row, and their last, between the points of a column's scale, and how many
@@ -443,7 +445,7 @@ class Fitting:
         self.work += WORK_OF_SORTING * len(there)
         groups = np.append(classes, -1)[domain.tuple_of_row]
         gone = domain.units.leaving(groups, count, self.k, most) & there
-        rows = None if domain.rows_of is None else domain.rows_of[gone]
+        rows = None if domain.multiplicity is None else domain.multiplicity[gone]
         return np.bincount(domain.tuple_of_row[gone], rows, minlength=len(domain.counts)).astype(np.int64)
 
     def _loss(self) -> float:

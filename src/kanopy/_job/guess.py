@@ -16,7 +16,7 @@ from kanopy._job.design import Design
 from kanopy._job.job import Job
 from kanopy._job.parameter_types import DEFAULT_K
 from kanopy._job.toml_text import toml_key, toml_value
-from kanopy._mixins import Short, shown_by
+from kanopy._mixins import ReprMixin, shown_by
 from kanopy._table.official.classified import proposed, with_classified_roles
 from kanopy._table.official.places import place_guesses
 from kanopy._table.roles import Role
@@ -48,7 +48,7 @@ MOST_IN_A_FILE = 20_000
 
 
 @dataclass(frozen=True)
-class GuessedJob(Short):
+class GuessedJob(ReprMixin):
     """The text of a commented job file, per column what was guessed and why, and what is left to decide."""
 
     text: str
@@ -248,12 +248,12 @@ def with_hierarchies(guessed: GuessedJob, data: Any, folder: str) -> tuple[Guess
     (['age.json', 'town.csv'], 'levels/town.csv')
     """
     from kanopy._job.inputs import resolve_hierarchies
-    from kanopy._job.reading_rules import as_said
+    from kanopy._job.reading_rules import apply_reading_rules
     from kanopy._table.frames import to_polars
     from kanopy.engine.lists import unrolled
 
     job = guessed.job
-    frame, _ = unrolled(as_said(*to_polars(data), job)[0], job.quasi, job.separators)
+    frame, _ = unrolled(apply_reading_rules(*to_polars(data), job)[0], job.quasi, job.separators)
     built = resolve_hierarchies(frame, job)
     files: dict[str, Hierarchy] = {}
     places = {}

@@ -223,26 +223,26 @@ def resolve_hierarchies(
     frame: pl.DataFrame,
     job: Job,
     population: pl.DataFrame | None = None,
-    rows_of: Longs | None = None,
+    multiplicity: Longs | None = None,
     unit_of_row: Ints | None = None,
 ) -> dict[str, Hierarchy]:
     """A hierarchy per quasi-identifier: given, read from its file, or built from the column (and the population's).
 
-    Where nobody says how numbers are to be cut, a search over levels gets cuts that suit the whole table. `rows_of`
-    says for how many rows each row of the frame stands, `unit_of_row` whose it is (found by the job's unit if not
-    given): no interval ends at a value that fewer than k people have, however many their rows.
+    Where nobody says how numbers are to be cut, a search over levels gets cuts that suit the whole table.
+    `multiplicity` says for how many rows each row of the frame stands, `unit_of_row` whose it is (found by the job's
+    unit if not given): no interval ends at a value that fewer than k people have, however many their rows.
     """
     from kanopy._table.grouping import units_of
     from kanopy.engine.local import stacked
 
     if unit_of_row is None and job.unit and set(job.unit) <= set(frame.columns):
         unit_of_row = units_of(frame, job.unit, job.missing_tokens)[0]
-    together, whose = rows_of, unit_of_row
+    together, whose = multiplicity, unit_of_row
     if population is not None:
         import numpy as np
 
-        if rows_of is not None:
-            together = np.append(rows_of, np.ones(population.height, np.int64))
+        if multiplicity is not None:
+            together = np.append(multiplicity, np.ones(population.height, np.int64))
         if unit_of_row is not None:
             others = np.arange(population.height, dtype=np.int32) + unit_of_row.max() + 1
             whose = np.append(unit_of_row, others).astype(np.int32)
@@ -251,7 +251,7 @@ def resolve_hierarchies(
     found = {
         name: resolve_hierarchy(
             name,
-            with_classes(job.hierarchies.get(name), frame, name, job.missing_tokens, rows_of),
+            with_classes(job.hierarchies.get(name), frame, name, job.missing_tokens, multiplicity),
             frame[name] if population is None else stacked(frame, population, name),
             job.missing_tokens,
             job.least_rows,
@@ -262,12 +262,16 @@ def resolve_hierarchies(
         for name in job.quasi
     }
     if over_levels and population is None and job.metric not in METRICS_OF_LEVELS:
-        found |= _fitted(frame, job, found, rows_of, unit_of_row)
+        found |= _fitted(frame, job, found, multiplicity, unit_of_row)
     return found
 
 
 def _fitted(
-    frame: pl.DataFrame, job: Job, hierarchies: Mapping[str, Hierarchy], rows_of: Longs | None, unit_of_row: Ints | None
+    frame: pl.DataFrame,
+    job: Job,
+    hierarchies: Mapping[str, Hierarchy],
+    multiplicity: Longs | None,
+    unit_of_row: Ints | None,
 ) -> dict[str, Hierarchy]:
     """Hierarchies of numeric columns that nobody gave one, cut where the release loses least."""
     from kanopy._table.column import typed_column
@@ -280,7 +284,11 @@ def _fitted(
             job.min_levels.keys() | job.max_levels.keys()
         ):
             column = typed_column(
-                frame[name], missing_tokens=job.missing_tokens, name=name, rows_of=rows_of, unit_of_row=unit_of_row
+                frame[name],
+                missing_tokens=job.missing_tokens,
+                name=name,
+                multiplicity=multiplicity,
+                unit_of_row=unit_of_row,
             )
             column = None if column is None else column.inferred()
             if column is None or column.kind not in Round.fits or column.size <= 2:
@@ -297,12 +305,12 @@ def _fitted(
     from kanopy.search.problem import Problem
 
     units = None
-    rows = len(frame) if rows_of is None else int(rows_of.sum())
+    rows = len(frame) if multiplicity is None else int(multiplicity.sum())
     if unit_of_row is not None and int(unit_of_row.max(initial=-1)) + 1 < rows:
         units = Units(unit_of_row, job.known_rows)
     counted = LocalEngine().count(
         frame, hierarchies, missing=job.missing, unknown=job.unknown, missing_tokens=job.missing_tokens,
-        units=units, rows_of=rows_of,
+        units=units, multiplicity=multiplicity,
     )  # fmt: skip
     domain = counted.domain
     if not len(domain.counts):
@@ -353,7 +361,7 @@ def with_classes(
     frame: pl.DataFrame,
     name: str,
     missing_tokens: Sequence[str] = (),
-    rows_of: Longs | None = None,
+    multiplicity: Longs | None = None,
 ) -> HierarchySource | None:
     """What a job gives for the hierarchy of a column; a method that cuts by a target is told the classes of its values.
 
@@ -373,7 +381,7 @@ def with_classes(
 
     from kanopy._table.column import class_counts
 
-    classes = class_counts(frame[name], frame[target], missing_tokens=missing_tokens, rows_of=rows_of)
+    classes = class_counts(frame[name], frame[target], missing_tokens=missing_tokens, multiplicity=multiplicity)
     return {**source, "classes": classes} if isinstance(source, Mapping) else replace(source, classes=classes)  # type: ignore[type-var]
 
 
@@ -384,7 +392,7 @@ def resolve_hierarchy(
     missing_tokens: Sequence[str] = (),
     k: int = 5,
     most_levels: int | None = None,
-    rows_of: Longs | None = None,
+    multiplicity: Longs | None = None,
     unit_of_row: Ints | None = None,
 ) -> Hierarchy:
     """One hierarchy from whatever the job gives for it; nothing given means the best that fits the column.
@@ -399,7 +407,9 @@ def resolve_hierarchy(
         return source.renamed(name) if source.name != name else source
     if isinstance(source, (str, Path)):
         return read_hierarchy(source, column=name)
-    values = typed_column(column, missing_tokens=missing_tokens, name=name, rows_of=rows_of, unit_of_row=unit_of_row)
+    values = typed_column(
+        column, missing_tokens=missing_tokens, name=name, multiplicity=multiplicity, unit_of_row=unit_of_row
+    )
     if values is None:
         return Hierarchy.flat([MISSING_LABEL], name=name)
     if source is None:

@@ -28,16 +28,16 @@ from kanopy._job.protection import Protect, settle_models, settle_protection
 from kanopy._mixins import shown_by
 from kanopy._parameter_types import (
     Anything,
+    ColumnNames,
     Flag,
+    Integer,
     MapOf,
-    Maybe,
-    Names,
     Number,
     OneOf,
+    Optional,
     Seconds,
     Share,
     Text,
-    Whole,
     collected,
     refuse,
     taken,
@@ -45,7 +45,7 @@ from kanopy._parameter_types import (
 from kanopy._parameters import Declared, parameters_of
 from kanopy._table import policies
 from kanopy._table.policies import ONCE
-from kanopy._table.roles import AT_HOME, LEAVE_OUT, ROLES, settle_roles
+from kanopy._table.roles import LEAVE_OUT, ROLES, UNPUBLISHED_ROLES, settle_roles
 from kanopy.hierarchy.builders.base import Builder
 from kanopy.hierarchy.hierarchy import Hierarchy
 from kanopy.privacy.base import Model
@@ -119,10 +119,10 @@ class Job(Declared):
       - metric must be ... not 'los'. Did you mean 'loss'?
     """
 
-    quasi: Annotated[tuple[str, ...], Names(), "columns that others may know; they are generalized"] = ()
+    quasi: Annotated[tuple[str, ...], ColumnNames(), "columns that others may know; they are generalized"] = ()
     k: Annotated[
         int,
-        Maybe(AtLeastTwo()),
+        Optional(AtLeastTwo()),
         "rows that share each published combination; 1 where a model such as individual-risk stands in",
     ] = UNSAID
     suppress: Annotated[float, Share(), "rows that may be suppressed"] = 0.0
@@ -132,20 +132,24 @@ class Job(Declared):
         "per column a file, a method with its parameters, or itself",
         usage.HIERARCHIES,
     ] = field(default_factory=dict)
-    sensitive: Annotated[tuple[str, ...], Names(), "columns that are published as they are; models can guard them"] = ()
+    sensitive: Annotated[
+        tuple[str, ...], ColumnNames(), "columns that are published as they are; models can guard them"
+    ] = ()
     identifiers: policies.Identifiers = ()
     insensitive: policies.Insensitive = ()
     metric: Annotated[str, OneOf(known=known_metrics), "the loss to minimise"] = "loss"
     algorithm: Annotated[
-        str, Maybe(Text("the name of an algorithm", usable=known_algorithm)), "how to search; optimal, or best if local"
+        str,
+        Optional(Text("the name of an algorithm", usable=known_algorithm)),
+        "how to search; optimal, or best if local",
     ] = UNSAID
     parameters: Annotated[Mapping[str, Any], MapOf(Anything(), "{'seed': 1}"), "the algorithm's own"] = field(
         default_factory=dict
     )
-    min_levels: Annotated[Mapping[str, int], MapOf(Whole(0), "{'age': 1}"), "per column the lowest level"] = field(
+    min_levels: Annotated[Mapping[str, int], MapOf(Integer(0), "{'age': 1}"), "per column the lowest level"] = field(
         default_factory=dict
     )
-    max_levels: Annotated[Mapping[str, int], MapOf(Whole(0), "{'age': 3}"), "per column the highest level"] = field(
+    max_levels: Annotated[Mapping[str, int], MapOf(Integer(0), "{'age': 3}"), "per column the highest level"] = field(
         default_factory=dict
     )
     weights: Annotated[
@@ -159,7 +163,7 @@ class Job(Declared):
     ] = "keep"
     models: Annotated[tuple[Model, ...], Models(), "privacy models besides k; all must hold"] = ()
     population: Annotated[
-        str | None, Maybe(Place()), "the table of everybody, for models such as k-map", usage.POPULATION
+        str | None, Optional(Place()), "the table of everybody, for models such as k-map", usage.POPULATION
     ] = None
     pseudonymize: policies.Pseudonymized = ()
     local: Annotated[bool, Flag(), "rows with equal values may be published differently", usage.LOCAL] = False
@@ -174,12 +178,14 @@ class Job(Declared):
         False
     )
     unit: Annotated[
-        tuple[str, ...], Names(), "columns that say whose row it is: the promise counts these, not rows"
+        tuple[str, ...], ColumnNames(), "columns that say whose row it is: the promise counts these, not rows"
     ] = ()
     known: usage.Known = None
-    skip_rows: Annotated[int, Whole(0), "rows below the header that are no records: units, questions"] = 0
+    skip_rows: Annotated[int, Integer(0), "rows below the header that are no records: units, questions"] = 0
     column_tokens: Annotated[
-        Mapping[str, tuple[str, ...]], MapOf(Names("texts"), "{'age': ['99']}"), "per column texts that mean missing"
+        Mapping[str, tuple[str, ...]],
+        MapOf(ColumnNames("texts"), "{'age': ['99']}"),
+        "per column texts that mean missing",
     ] = field(default_factory=dict)
     decimals: Annotated[
         Mapping[str, str], MapOf(OneOf(",", "."), "{'pay': ','}"), "per column the decimal sign of numbers in texts"
@@ -301,7 +307,7 @@ class Job(Declared):
             kept = {name: getattr(made, name) for name in self.parameters}
             object.__setattr__(self, "parameters", kept)
         role = None if self.target is None else self.roles.get(self.target)
-        if role in ("quasi-identifier", *AT_HOME):
+        if role in ("quasi-identifier", *UNPUBLISHED_ROLES):
             mistakes.append(
                 f"The target {self.target!r} of {self.algorithm!r} has the role {role}. Name a column that is "
                 "published as it is."
@@ -427,7 +433,7 @@ class Job(Declared):
         """
         from kanopy.search.algorithms import takes
 
-        number = taken(Whole(1), threads, "threads")
+        number = taken(Integer(1), threads, "threads")
         if self.masks or not takes(self.algorithm, "threads"):
             return self
         return self.replaced(parameters={**self.parameters, "threads": number})

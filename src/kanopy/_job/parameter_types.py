@@ -10,7 +10,7 @@ from typing import Any
 from kanopy._address import Address
 from kanopy._core.units import KNOWN_ALL
 from kanopy._errors import JobError, called, some
-from kanopy._parameter_types import Kind, Whole, collected
+from kanopy._parameter_types import Integer, ParameterType, collected
 from kanopy._parameters import check_parameters
 from kanopy.hierarchy.builders.base import Builder
 from kanopy.hierarchy.hierarchy import Hierarchy
@@ -92,7 +92,7 @@ def recoding_of(algorithm: str) -> str:
     return SUBSTITUTION if masks(algorithm) else algorithm_class(algorithm).recoding
 
 
-class Models(Kind):
+class Models(ParameterType):
     """Privacy models in any of their forms."""
 
     words = 'privacy models, each a text such as "t-equal:income:0.2" or a table with its name and parameters'
@@ -108,20 +108,20 @@ class Models(Kind):
         return found
 
 
-class AtLeastTwo(Kind):
+class AtLeastTwo(ParameterType):
     """The k of a job. Whether a model stands in for k = 1 is known once the models are."""
 
     words = "a whole number of at least 2"
 
     def take(self, value: Any, label: str, mistakes: list[str]) -> Any:
         alone = not isinstance(value, bool) and isinstance(value, Integral) and value == 1
-        return Whole(1 if alone else 2, why=ALONE).take(value, label, mistakes)
+        return Integer(1 if alone else 2, why=ALONE).take(value, label, mistakes)
 
     def read(self, text: str) -> Any:
-        return Whole().read(text)
+        return Integer().read(text)
 
 
-class HierarchyGiven(Kind):
+class HierarchyGiven(ParameterType):
     """Whatever a job may give for the hierarchy of a column."""
 
     words = "a Hierarchy, a file or a method like {'method': 'iotf'} or {'classification': 'icd-10-cm'}"
@@ -147,7 +147,7 @@ class HierarchyGiven(Kind):
         return value
 
 
-class KnownRows(Kind):
+class KnownRows(ParameterType):
     """How many rows of a person others may know."""
 
     words = f"a whole number of at least 1, or {KNOWN_ALL!r}"
@@ -156,11 +156,11 @@ class KnownRows(Kind):
         if value == KNOWN_ALL:
             return value
         wrong: list[str] = []
-        found = Whole(1).take(Whole(1).read(value) if isinstance(value, str) else value, label, wrong)
+        found = Integer(1).take(Integer(1).read(value) if isinstance(value, str) else value, label, wrong)
         return self.refuse(value, label, mistakes) if wrong else found
 
 
-class Place(Kind):
+class Place(ParameterType):
     """A file or an address."""
 
     words = "a file or an address"

@@ -14,7 +14,7 @@ import numpy as np
 from kanopy._arrays import Ints, Longs, Mask
 
 
-class Passages(NamedTuple):
+class PersonsBetween(NamedTuple):
     """In which cells, between the points of a column, people have rows, by person and group from cell to cell.
 
     `before` is the last cell before this one in which the same person has rows of the same group; -1: none.
@@ -27,10 +27,10 @@ class Passages(NamedTuple):
     cells: int
 
     @classmethod
-    def of(cls, person: Ints, group: Longs, cell: Longs, groups: int, cells: int) -> Passages:
+    def of(cls, person: Ints, group: Longs, cell: Longs, groups: int, cells: int) -> PersonsBetween:
         """The passages of rows, of which person, group and cell are given.
 
-        >>> found = Passages.of(np.array([0, 1, 0]), np.array([0, 0, 0]), np.array([2, 1, 1]), groups=1, cells=3)
+        >>> found = PersonsBetween.of(np.array([0, 1, 0]), np.array([0, 0, 0]), np.array([2, 1, 1]), groups=1, cells=3)
         >>> found.cell.tolist(), found.before.tolist()
         ([1, 2, 1], [-1, 1, -1])
         """
@@ -43,8 +43,8 @@ class Passages(NamedTuple):
     def first_and_last(self) -> tuple[Longs, Longs]:
         """How many people have their first row of a group in each cell, and how many their last: `[cell, group]`.
 
-        >>> found = Passages.of(np.array([0, 0, 1]), np.array([0, 0, 0]), np.array([0, 1, 1]), 1, 2).first_and_last()
-        >>> [people[:, 0].tolist() for people in found]
+        >>> between = PersonsBetween.of(np.array([0, 0, 1]), np.array([0, 0, 0]), np.array([0, 1, 1]), 1, 2)
+        >>> [people[:, 0].tolist() for people in between.first_and_last()]
         [[1, 1], [0, 2]]
         """
         first = self.before < 0
@@ -57,7 +57,7 @@ class Passages(NamedTuple):
     def from_each_cell(self) -> Iterator[Ints]:
         """For each cell how many people have rows between it and every cell from there on: `[cell, group]`.
 
-        >>> two = Passages.of(np.array([0, 0, 1]), np.array([0, 0, 0]), np.array([0, 1, 1]), 1, 2)
+        >>> two = PersonsBetween.of(np.array([0, 0, 1]), np.array([0, 0, 0]), np.array([0, 1, 1]), 1, 2)
         >>> [people[:, 0].tolist() for people in two.from_each_cell()]
         [[1, 2], [2]]
         """

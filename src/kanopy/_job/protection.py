@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from kanopy._errors import near_miss, some
 from kanopy._job.parameter_types import DEFAULT_K
-from kanopy._parameter_types import Kind, MapOf, collected
-from kanopy._table.roles import AT_HOME, Role
+from kanopy._parameter_types import MapOf, ParameterType, collected
+from kanopy._table.roles import UNPUBLISHED_ROLES, Role
 
 if TYPE_CHECKING:
     from kanopy.privacy.base import Model
     from kanopy.treatments.base import Treatment
 
 
-class TreatmentGiven(Kind):
+class TreatmentGiven(ParameterType):
     """A treatment in any of its forms."""
 
     words = "a treatment such as { method = 'round', base = 100 }"
@@ -95,7 +95,7 @@ def _claim(job: Any, column: str, model: str, role: str) -> Iterator[str]:
             f"The model {model!r} names {column!r}, which is a quasi-identifier: it is generalized, so it cannot "
             "be protected as sensitive too. Give it one role."
         )
-    elif has not in AT_HOME and role == "identifiers":
+    elif has not in UNPUBLISHED_ROLES and role == "identifiers":
         yield f"The column {column!r} of the model {model!r} must not be published, but is {has}."
     elif has == "insensitive":
         yield f"The model {model!r} names {column!r}, which the job calls insensitive. Call it sensitive."

@@ -64,22 +64,22 @@ def read_records(data: Any, job: Any, *, rules: ReadingRules | None = None, part
     layout = Layout.of(job) if rules is None else None
     frame, way_back = to_polars(without_index(data, job.roles)[0], layout)
     rules = rules or ReadingRules.of(job)
-    return as_said(frame, way_back, rules.of_columns(frame.columns) if part else rules)[0]
+    return apply_reading_rules(frame, way_back, rules.of_columns(frame.columns) if part else rules)[0]
 
 
-def as_said(frame: pl.DataFrame, restore: Restore, job: Any) -> tuple[pl.DataFrame, Restore]:
+def apply_reading_rules(frame: pl.DataFrame, restore: Restore, job: Any) -> tuple[pl.DataFrame, Restore]:
     """The records of a table with missing values as nulls and written numbers as numbers, and the way back.
 
     >>> import polars as pl
     >>> from kanopy._job.job import Job
     >>> table = pl.DataFrame({"age": ["years", "41", "99"], "pay": ["EUR", "1.200,50", "?"]})
     >>> job = Job(skip_rows=1, missing_tokens="?", column_tokens={"age": "99"}, decimals={"pay": ","})
-    >>> as_said(table, lambda frame, kept: frame, job)[0].rows()
+    >>> apply_reading_rules(table, lambda frame, kept: frame, job)[0].rows()
     [('41', 1200.5), (None, None)]
     """
     import numpy as np
 
-    from kanopy._table.column import emptied
+    from kanopy._table.column import withheld_values
     from kanopy._table.guessing.text_formats import written_numbers
 
     decimals, own = getattr(job, "decimals", {}), getattr(job, "column_tokens", {})
@@ -104,7 +104,7 @@ def as_said(frame: pl.DataFrame, restore: Restore, job: Any) -> tuple[pl.DataFra
         if tokens and not column.dtype.is_nested():
             gone = _says_missing(column, {token.strip() for token in tokens})
             if gone.any():
-                column = emptied(column, gone)
+                column = withheld_values(column, gone)
         if name in decimals:
             column = written_numbers(column, decimals[name])
         changed.append(column)

@@ -67,10 +67,10 @@ def _about(parameter: Any, schema: Schema) -> Schema:
     return found
 
 
-def of_kind(kind: kinds.Kind) -> Schema:
+def of_kind(kind: kinds.ParameterType) -> Schema:
     """The schema of the values of a kind; one that is not known takes every value, as `Job` checks it.
 
-    >>> of_kind(kinds.Whole(2)), of_kind(kinds.Maybe(kinds.Flag()))
+    >>> of_kind(kinds.Integer(2)), of_kind(kinds.Optional(kinds.Flag()))
     ({'type': 'integer', 'minimum': 2}, {'type': 'boolean'})
     """
     if isinstance(kind, AtLeastTwo):
@@ -79,7 +79,7 @@ def of_kind(kind: kinds.Kind) -> Schema:
         return {"anyOf": [{"type": "integer", "minimum": 1}, {"const": "all"}]}
     if isinstance(kind, Delimiter):
         return {"type": "string", "pattern": "^(tab|.)$"}
-    if isinstance(kind, kinds.Whole):
+    if isinstance(kind, kinds.Integer):
         return {"type": "integer", **_limits(kind)}
     if isinstance(kind, (kinds.Share, kinds.Seconds)):
         unit = r"%" if isinstance(kind, kinds.Share) else r"(s|m|h|min)"
@@ -94,7 +94,7 @@ def of_kind(kind: kinds.Kind) -> Schema:
         return {"enum": list(kind.names)}
     if isinstance(kind, (kinds.Text, kinds.Instance)):
         return {"type": "string"}
-    if isinstance(kind, kinds.Names):
+    if isinstance(kind, kinds.ColumnNames):
         return {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}
     if isinstance(kind, kinds.ListOf):
         return {"type": "array", "items": of_kind(kind.item), **({"minItems": kind.least} if kind.least else {})}

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 from typing import Annotated, Any
 
 from kanopy._job.parameter_types import KnownRows
-from kanopy._parameter_types import MapOf, Maybe, Names, Number, OneOf, Text
+from kanopy._parameter_types import ColumnNames, MapOf, Number, OneOf, Optional, Text
 from kanopy._parameters import parameters_of, unused
 from kanopy._table.policies import EACH, ONCE
 from kanopy._usage import Needs, in_vain, refuse_in_vain
@@ -44,7 +44,7 @@ KEY = Needs(
 PLACES = Needs("a role for each of the places", lambda job: set(job.places) <= set(job.roles))
 Places = Annotated[
     Mapping[str, tuple[str, ...]],
-    MapOf(Names("columns"), "{'home': ['lat', 'lon']}"),
+    MapOf(ColumnNames("columns"), "{'home': ['lat', 'lon']}"),
     "columns made of two, latitude and longitude, as one place",
     PLACES,
 ]
@@ -61,12 +61,15 @@ HOUSEHOLD = Needs(
 )
 SamplingWeight = Annotated[
     str | None,
-    Maybe(Text("the name of a column")),
+    Optional(Text("the name of a column")),
     "the column that says how many people a row stands for",
     SAMPLING_WEIGHT,
 ]
 Household = Annotated[
-    str | None, Maybe(Text("the name of a column")), "the column whose equal values belong to one household", HOUSEHOLD
+    str | None,
+    Optional(Text("the name of a column")),
+    "the column whose equal values belong to one household",
+    HOUSEHOLD,
 ]
 KNOWN = Needs(
     "the column that says whose row it is (unit=…, --unit), or a quasi-identifier that holds lists",
@@ -90,7 +93,7 @@ Margin = Annotated[
 ]
 Known = Annotated[
     int | str | None,
-    Maybe(KnownRows()),
+    Optional(KnownRows()),
     "rows of one person that others may know: 1, more, or all; all where something published ties them, else 1",
     KNOWN,
 ]

@@ -51,21 +51,21 @@ class Values:
 
 
 def column_values(
-    series: pl.Series, *, missing_tokens: Collection[str] = (), strip: bool = False, rows_of: Longs | None = None
+    series: pl.Series, *, missing_tokens: Collection[str] = (), strip: bool = False, multiplicity: Longs | None = None
 ) -> Values:
     """The labels of a column's values, ascending by value, and how often each occurs.
 
-    With `strip`, a text is missing too if it is blank, or a token but for spaces around it. `rows_of` says for how many
-    rows each value of the series stands.
+    With `strip`, a text is missing too if it is blank, or a token but for spaces around it. `multiplicity` says for
+    how many rows each value of the series stands.
 
     >>> column_values(pl.Series([2.0, 0.5, None, 2.0, float("nan")]))
     Values(labels=['0.5', '2'], counts=array([1, 2]), missing=2)
     """
     rows = readable(series)
-    if rows_of is None:
+    if multiplicity is None:
         table = rows.rename("value").value_counts().sort("value")
     else:
-        stands = pl.DataFrame([rows.rename("value"), pl.Series("count", rows_of)])
+        stands = pl.DataFrame([rows.rename("value"), pl.Series("count", multiplicity)])
         table = stands.group_by("value").agg(pl.col("count").sum()).sort("value")
     tokens = {"", *missing_tokens}
     place: dict[str, int] = {}
@@ -74,9 +74,9 @@ def column_values(
         gone = label is None or (label.strip() if strip else label) in tokens
         places.append(-1 if label is None or gone else place.setdefault(label, len(place)))
     found = np.array(places, np.int32)
-    rows_of = table["count"].to_numpy().astype(np.int64)
-    counts = np.bincount(found[found >= 0], rows_of[found >= 0], len(place)).astype(np.int64)
-    return Values(list(place), counts, int(rows_of[found < 0].sum()), rows, table["value"], rows_of, found)
+    multiplicity = table["count"].to_numpy().astype(np.int64)
+    counts = np.bincount(found[found >= 0], multiplicity[found >= 0], len(place)).astype(np.int64)
+    return Values(list(place), counts, int(multiplicity[found < 0].sum()), rows, table["value"], multiplicity, found)
 
 
 def typed_column(
@@ -84,17 +84,17 @@ def typed_column(
     *,
     missing_tokens: Collection[str] = (),
     name: str = "",
-    rows_of: Longs | None = None,
+    multiplicity: Longs | None = None,
     unit_of_row: Ints | None = None,
 ) -> Column | None:
-    """The column as builders see it; `None` if all its values are missing. `rows_of` is as in `column_values`.
+    """The column as builders see it; `None` if all its values are missing. `multiplicity` is as in `column_values`.
 
     Where several rows may be about one person, `unit_of_row` says whose each is.
 
     >>> typed_column(pl.Series([7, None, 10, 7])).counts.tolist()
     [2, 1]
     """
-    values = column_values(series, missing_tokens=missing_tokens, rows_of=rows_of)
+    values = column_values(series, missing_tokens=missing_tokens, multiplicity=multiplicity)
     if not values.labels:
         return None
     known, name = values._place >= 0, name or series.name
@@ -118,7 +118,7 @@ def people_of_values(series: pl.Series, unit_of_row: Ints) -> dict[str, int]:
 
 
 def class_counts(
-    series: pl.Series, classes: pl.Series, *, missing_tokens: Collection[str] = (), rows_of: Longs | None = None
+    series: pl.Series, classes: pl.Series, *, missing_tokens: Collection[str] = (), multiplicity: Longs | None = None
 ) -> dict[str, dict[str, int]]:
     """Per value of a column the rows of each class; rows without a value or without a class do not count.
 
@@ -129,7 +129,7 @@ def class_counts(
     known = (values.codes >= 0) & (kinds.codes >= 0)
     pairs = values.codes[known].astype(np.int64) * max(len(kinds.labels), 1) + kinds.codes[known]
     distinct, at = np.unique(pairs, return_inverse=True)
-    rows = np.bincount(at, None if rows_of is None else rows_of[known], len(distinct)).astype(np.int64)
+    rows = np.bincount(at, None if multiplicity is None else multiplicity[known], len(distinct)).astype(np.int64)
     found: dict[str, dict[str, int]] = {}
     for pair, number in zip(distinct.tolist(), rows.tolist(), strict=True):
         value, kind = divmod(pair, len(kinds.labels))
@@ -192,10 +192,10 @@ def overwritten(series: pl.Series, gone: Mask | None, label: str) -> pl.Series:
     return pl.select(pl.when(pl.Series(~gone)).then(series.rename("")).otherwise(pl.lit(label))).to_series()
 
 
-def emptied(series: pl.Series, gone: Mask) -> pl.Series:
+def withheld_values(series: pl.Series, gone: Mask) -> pl.Series:
     """The column without the values of the marked rows, and without the categories that only those rows had.
 
-    >>> emptied(pl.Series("a", ["x", "y"], dtype=pl.Enum(["x", "y"])), np.array([True, False])).dtype
+    >>> withheld_values(pl.Series("a", ["x", "y"], dtype=pl.Enum(["x", "y"])), np.array([True, False])).dtype
     Enum(categories=['y'])
     """
     found = nulled(series, gone)

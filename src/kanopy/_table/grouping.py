@@ -222,7 +222,7 @@ def units_in(frame: pl.DataFrame, names: Sequence[str], known: int | str = 1, pa
     if not names:
         return None
     found = Units(units_of(frame, names)[0], rows, called(names))
-    if rows > (longest := int(found.rows_of.max(initial=1))):
+    if rows > (longest := int(found.multiplicity.max(initial=1))):
         if not part:
             raise too_many_known(rows, longest, some(names))
         found = replace(found, known=longest)

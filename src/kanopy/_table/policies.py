@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from kanopy._parameter_types import Flag, Kind, Maybe, Names, OneOf, Text, Whole
+from kanopy._parameter_types import ColumnNames, Flag, Integer, OneOf, Optional, ParameterType, Text
 from kanopy._table.roles import REST
 from kanopy._usage import Needs
 
@@ -19,22 +19,22 @@ UNKNOWN_POLICIES = {
     "add": "a value that the hierarchy does not know is added directly under its top",
 }
 
-Identifiers = Annotated[tuple[str, ...], Names(), "columns that never leave"]
-Insensitive = Annotated[tuple[str, ...], Names(), "columns that are published as they are"]
-MissingTokens = Annotated[tuple[str, ...], Names("texts"), "texts that mean missing"]
-Pseudonymized = Annotated[tuple[str, ...], Names(), "identifiers published as keyed hashes"]
+Identifiers = Annotated[tuple[str, ...], ColumnNames(), "columns that never leave"]
+Insensitive = Annotated[tuple[str, ...], ColumnNames(), "columns that are published as they are"]
+MissingTokens = Annotated[tuple[str, ...], ColumnNames("texts"), "texts that mean missing"]
+Pseudonymized = Annotated[tuple[str, ...], ColumnNames(), "identifiers published as keyed hashes"]
 Rest = Annotated[str, OneOf(*REST), "columns without a role: leave them out, or publish them"]
-Withheld = Annotated[tuple[str, ...], Names(), "columns that are not published, though they identify nobody"]
-Undecided = Annotated[tuple[str, ...], Names(), "columns that are not published until somebody decides"]
+Withheld = Annotated[tuple[str, ...], ColumnNames(), "columns that are not published, though they identify nobody"]
+Undecided = Annotated[tuple[str, ...], ColumnNames(), "columns that are not published until somebody decides"]
 AllowDependent = Annotated[
-    tuple[str, ...], Names(), "columns that are published though they tell what a generalized one hides"
+    tuple[str, ...], ColumnNames(), "columns that are published though they tell what a generalized one hides"
 ]
 Shuffled = Annotated[
-    bool | None, Maybe(Flag()), "false: files keep the order of the table, which may tell who is who; true: data too"
+    bool | None, Optional(Flag()), "false: files keep the order of the table, which may tell who is who; true: data too"
 ]
 
 
-class Delimiter(Kind):
+class Delimiter(ParameterType):
     """One character that parts fields."""
 
     words = 'one ASCII character such as ";", or "tab"'
@@ -48,12 +48,14 @@ class Delimiter(Kind):
 
 
 Encoding = Annotated[
-    str | None, Maybe(Text("the name of an encoding")), "of its file, if it is delimited text: cp1250, …"
+    str | None, Optional(Text("the name of an encoding")), "of its file, if it is delimited text: cp1250, …"
 ]
-Delimited = Annotated[str | None, Maybe(Delimiter()), "of its file, if it is delimited text: what parts its fields"]
-Sheet = Annotated[str | None, Maybe(Text("the name of a sheet")), "of its file, if it is a workbook: the sheet"]
+Delimited = Annotated[str | None, Optional(Delimiter()), "of its file, if it is delimited text: what parts its fields"]
+Sheet = Annotated[str | None, Optional(Text("the name of a sheet")), "of its file, if it is a workbook: the sheet"]
 HeaderRow = Annotated[
-    int | None, Maybe(Whole(1)), "the row of its file that names the columns, counted from 1; rows above are left out"
+    int | None,
+    Optional(Integer(1)),
+    "the row of its file that names the columns, counted from 1; rows above are left out",
 ]
 WEIGHTS = Needs(
     "several columns to be weighed against each other", lambda job: len((*getattr(job, "text", ()), *job.quasi)) != 1

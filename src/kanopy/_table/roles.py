@@ -40,7 +40,7 @@ ROLES = {
 }
 """The fields of jobs that name columns, and the role of these columns as job files and reports call it."""
 
-AT_HOME = (Role.IDENTIFIER.value, Role.UNDECIDED.value, Role.WITHHELD.value, Role.UNIT.value)
+UNPUBLISHED_ROLES = (Role.IDENTIFIER.value, Role.UNDECIDED.value, Role.WITHHELD.value, Role.UNIT.value)
 """The roles of columns that do not leave."""
 
 LEAVE_OUT, PUBLISH = REST = ("leave out", "publish")

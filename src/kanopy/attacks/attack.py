@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kanopy._errors import DataError, JobError, near_miss, some
-from kanopy._mixins import Short
-from kanopy._parameter_types import Names, taken
+from kanopy._mixins import ReprMixin
+from kanopy._parameter_types import ColumnNames, taken
 from kanopy._progress import Callback, Progress
 from kanopy.attacks.inference import inference
 from kanopy.attacks.linking import intersection, linkability, membership
@@ -36,7 +36,7 @@ CRITERIA = ("singling out", "linkability", "inference")
 
 
 @dataclass(frozen=True)
-class AttackReport(Short):
+class AttackReport(ReprMixin):
     """What attacks on a release achieve, on its people and on a control group of others."""
 
     rows: int
@@ -141,8 +141,8 @@ def attack_tables(
     A `job` whose release this is says what a minimal release must satisfy; `partner` is the released row of each
     original one, where it is known.
     """
-    told = Progress(progress)
-    told("reading the release")
+    notify = Progress(progress)
+    notify("reading the release")
     tables = read_tables(
         original, released, control, quasi=quasi, sensitive=sensitive, unit=unit, hierarchies=hierarchies
     )
@@ -161,18 +161,18 @@ def attack_tables(
             )
     said = [*notes, *tables.notes, *_about(tables)]
     streams = np.random.default_rng(seed).spawn(6)
-    found = list(singling_out(tables, guesses, streams[0], told))
-    found += linkability(tables, guesses, streams[1], first=first, progress=told)
-    guessed, more = inference(tables, guesses, streams[2], secrets=secrets, learn=learn, seed=seed, progress=told)
+    found = list(singling_out(tables, guesses, streams[0], notify))
+    found += linkability(tables, guesses, streams[1], first=first, progress=notify)
+    guessed, more = inference(tables, guesses, streams[2], secrets=secrets, learn=learn, seed=seed, progress=notify)
     found += guessed
     said += more
-    found += membership(tables, guesses, streams[3], told)
+    found += membership(tables, guesses, streams[3], notify)
     if before is not None:
-        found += intersection(tables, before, guesses, streams[4], told)
-    isolated = isolated_people(tables, MOST_ISOLATING, streams[5], told)
+        found += intersection(tables, before, guesses, streams[4], notify)
+    isolated = isolated_people(tables, MOST_ISOLATING, streams[5], notify)
     minimal = None
     if job is not None:
-        minimal, why = _minimal(original, released, tables, hierarchies or {}, job, partner, seed, told)
+        minimal, why = _minimal(original, released, tables, hierarchies or {}, job, partner, seed, notify)
         said += why
     return AttackReport(
         rows=original.height, people=tables.people.count, released_rows=released.height,
@@ -280,6 +280,6 @@ def attack_release(
     return attack_tables(
         subject.frame, to_polars(released)[0], others, quasi=wanted.quasi, sensitive=wanted.sensitive,
         unit=wanted.unit, hierarchies=known, earlier=None if earlier is None else to_polars(earlier)[0],
-        secrets=taken(Names(), secrets, "secrets"), first=taken(Names(), first, "first"), guesses=guesses,
+        secrets=taken(ColumnNames(), secrets, "secrets"), first=taken(ColumnNames(), first, "first"), guesses=guesses,
         learn=learn, seed=seed, progress=progress, job=wanted if job is not None and wanted.says("k") else None,
     )  # fmt: skip

@@ -21,7 +21,7 @@ import numpy as np
 
 from kanopy._arrays import Floats, Longs, Mask
 from kanopy._errors import DataError, JobError, MissingDependency
-from kanopy._mixins import Short
+from kanopy._mixins import ReprMixin
 from kanopy._progress import SILENT, Progress
 from kanopy.attacks.cells import LEAST, MOST_COLUMNS, coded_by
 
@@ -35,7 +35,7 @@ MOST_TRIES = 400
 
 
 @dataclass(frozen=True, eq=False)
-class ProtectedTable(Short):
+class ProtectedTable(ReprMixin):
     """A table of counts with totals. `labels[c]` are those of cell c, `TOTAL` where the column is added up; `hidden`
     marks cells that are not published, `primary` those that are small. `low` and `high` are what a reader can work
     out of each cell."""

@@ -15,7 +15,7 @@ import numpy as np
 
 from kanopy._arrays import Ints, Longs
 from kanopy._errors import DataError, JobError, near_miss, some
-from kanopy._mixins import Plain, Short
+from kanopy._mixins import DictMixin, ReprMixin
 from kanopy._progress import SILENT, Progress
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ MOST_BY = 30
 
 
 @dataclass(frozen=True)
-class Cross(Plain):
+class Cross(DictMixin):
     """One cross of columns: its cells that somebody is in, those below the limit, and small differences.
 
     A difference is a published count less one of its parts: people with these labels but for one column, where they
@@ -43,7 +43,7 @@ class Cross(Plain):
 
 
 @dataclass(frozen=True, eq=False)
-class CellReport(Short):
+class CellReport(ReprMixin):
     """The small counts of a release over all crosses of up to three columns."""
 
     rows: int

@@ -22,7 +22,7 @@ import numpy as np
 
 from kanopy._arrays import Floats, Ints, Longs, Mask
 from kanopy._core.classes import Classes
-from kanopy._mixins import Plain, Short
+from kanopy._mixins import DictMixin, ReprMixin
 from kanopy._progress import SILENT, Progress
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ LARGEST_K = 12
 
 
 @dataclass(frozen=True)
-class Minimality(Plain):
+class Minimality(DictMixin):
     """What a sensitive column gives away because the release is minimal. `people` have a value that is believed more
     surely than `promised`, and more surely than by its frequency in their class; `believed` is the highest belief,
     `by_frequency` the highest without knowing that. Where the release is not minimal (a finer candidate satisfies the
@@ -65,7 +65,7 @@ class Minimality(Plain):
 
 
 @dataclass(frozen=True)
-class Downcoding(Plain):
+class Downcoding(DictMixin):
     """What the children of a column's labels give away: rows in classes where assignments are excluded, the least
     share of assignments that remain, and rows whose child follows for certain, for anybody or for a member of their
     class. Of `not_minimal` rows an attacker would exclude the truth: their class could have been published finer."""
@@ -80,7 +80,7 @@ class Downcoding(Plain):
 
 
 @dataclass(frozen=True, eq=False)
-class MinimalReport(Short):
+class MinimalReport(ReprMixin):
     """Both attacks on one release."""
 
     local: bool

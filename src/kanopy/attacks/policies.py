@@ -15,7 +15,7 @@ from importlib import resources
 from typing import TYPE_CHECKING, Any
 
 from kanopy._errors import JobError, near_miss
-from kanopy._mixins import Short
+from kanopy._mixins import ReprMixin
 from kanopy._progress import SILENT, Callback, Progress
 from kanopy.report.documents.document import MET, NOT_APPLICABLE, NOT_MET, STATES, TO_JUDGE, Document, Part, Requirement
 from kanopy.report.documents.document import Section as DocumentSection
@@ -131,7 +131,7 @@ class Evidence:
 
 
 @dataclass(frozen=True, eq=False)
-class PolicyReport(Short):
+class PolicyReport(ReprMixin):
     """The requirements of a profile with their states."""
 
     policy: Mapping[str, Any]

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kanopy._arrays import Longs
-from kanopy._mixins import Plain
+from kanopy._mixins import DictMixin
 
 LEAST_GUESSES = 30
 """Fewer guesses tell nothing about a rate: the interval of an even chance would be wider than 0.34."""
@@ -130,7 +130,7 @@ def _exactly_one(matches: int, size: int, wanted: int) -> float:
 
 
 @dataclass(frozen=True)
-class Measured(Plain):
+class Measured(DictMixin):
     """One attack: how often it succeeded on people of the release and on the control group, and the risk.
 
     `naive` is the rate of guessing from the marginals. `people` is how many persons are concerned, where that is a

@@ -16,7 +16,7 @@ from functools import cache
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
-from kanopy._mixins import Plain
+from kanopy._mixins import DictMixin
 
 if TYPE_CHECKING:
     import polars as pl
@@ -36,7 +36,7 @@ _PARTS_OF_DATES = re.compile(r"\b(?:day|month|week|weekday|quarter)\b")
 
 
 @dataclass(frozen=True)
-class Found(Plain):
+class Found(DictMixin):
     """A column that seems to hold an identifier: its letter, why, and in how many rows."""
 
     column: str

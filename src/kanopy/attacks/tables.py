@@ -17,7 +17,7 @@ import numpy as np
 
 from kanopy._arrays import SUPPRESSED_LABEL, Ints, Longs
 from kanopy._errors import DataError, near_miss, some
-from kanopy._mixins import Plain
+from kanopy._mixins import DictMixin
 from kanopy.metrics.utility.published_values import ColumnDomain, Covers, understand
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ LARGEST_OVERLAP = 0.1
 
 
 @dataclass(frozen=True)
-class Unreadable(Plain):
+class Unreadable(DictMixin):
     """Labels of a released column that cannot be read: how many there are, how many rows publish one, and examples."""
 
     column: str

@@ -18,7 +18,7 @@ import numpy as np
 
 from kanopy._arrays import Ints
 from kanopy._errors import HierarchyError, near_miss, some
-from kanopy._mixins import Short
+from kanopy._mixins import ReprMixin
 
 ENGLISH = "en"
 _NO_WORD = re.compile(r"[^\w]+|_+")
@@ -29,7 +29,7 @@ _ASCII = {**{at: " " for at in range(128) if not chr(at).isalnum()}, **{at: chr(
 
 
 @dataclass(frozen=True)
-class About(Short):
+class About(ReprMixin):
     """What is to be known of a classification: where it comes from, who may use it, what its codes say of a person."""
 
     title: str = ""
@@ -45,7 +45,7 @@ class About(Short):
 
 
 @dataclass(frozen=True, eq=False)
-class Classification(Short):
+class Classification(ReprMixin):
     """Codes, labels and parents of one version of a classification; nothing in it changes.
 
     >>> fruit = Classification.from_rows([("F", "Fruit", ""), ("F1", "Apple", "F"), ("F2", "Pear", "F")], name="fruit")

@@ -20,7 +20,7 @@ import numpy as np
 
 from kanopy._arrays import Ints
 from kanopy._errors import some
-from kanopy._mixins import Short
+from kanopy._mixins import ReprMixin
 from kanopy.classifications.classification import Classification, bare, plain
 
 CODE, LABEL, RANGE, OTHER_VERSION = "code", "label", "range", "other version"
@@ -45,7 +45,7 @@ ZIP_DIGITS = 5
 
 
 @dataclass(frozen=True)
-class Matches(Short):
+class Matches(ReprMixin):
     """What each value of a column means in a classification, and how that was found out."""
 
     classification: Classification

@@ -20,7 +20,7 @@ from pathlib import Path
 
 import numpy as np
 
-from kanopy._mixins import Short
+from kanopy._mixins import ReprMixin
 from kanopy.classifications.classification import Classification, bare, plain
 from kanopy.classifications.matching import CODE, LABEL, OTHER_VERSION, RANGE, Matches, match_values
 from kanopy.classifications.registry import BUNDLED, SOURCES, load_classification
@@ -54,7 +54,7 @@ _WORDS = re.compile(r"[A-Z]?[a-zß-ÿ]+|[A-Z]+(?![a-z])|\d+")
 
 
 @dataclass(frozen=True)
-class Recognition(Short):
+class Recognition(ReprMixin):
     """A classification that a column matches: how much of it, what does not, and what the column usually is."""
 
     classification: str

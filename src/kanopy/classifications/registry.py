@@ -12,7 +12,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from kanopy._errors import HierarchyError, MissingDependency, called
-from kanopy._mixins import Short
+from kanopy._mixins import ReprMixin
 from kanopy.classifications.classification import Classification, joined
 from kanopy.classifications.compact import read_compact
 
@@ -21,7 +21,7 @@ BUNDLED, PACKAGE, FILE = "bundled", "package", "file"
 
 
 @dataclass(frozen=True)
-class Source(Short):
+class Source(ReprMixin):
     """Where a classification comes from. `files` are the bundled versions, the newest first."""
 
     kind: str

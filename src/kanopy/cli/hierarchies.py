@@ -75,11 +75,11 @@ def build(
     named = {name: value for name, value in own.items() if value is not None}
     proposal: Proposal | None = None
     if method == "auto":
-        from kanopy._parameter_types import Whole, taken
+        from kanopy._parameter_types import Integer, taken
         from kanopy.hierarchy.suggest import choose_hierarchy
 
         texts = pairs(param)
-        smallest = taken(Whole(1), Whole(1).read(texts.pop("k", str(5 if k is None else k))), "k")
+        smallest = taken(Integer(1), Integer(1).read(texts.pop("k", str(5 if k is None else k))), "k")
         if texts or named:
             raise InputError("The method auto takes no parameter but k. Name a method with --method.")
         reduced = _column(data, column, given["missing_tokens"], layout)

@@ -202,7 +202,7 @@ def _per_column(texts: list[str] | None, name: str) -> dict[str, Any]:
 
 
 def _diversity(text: str | None, sensitive: tuple[str, ...]) -> dict[str, Any]:
-    from kanopy._parameter_types import Whole
+    from kanopy._parameter_types import Integer
 
     if text is None:
         return {}
@@ -210,7 +210,7 @@ def _diversity(text: str | None, sensitive: tuple[str, ...]) -> dict[str, Any]:
         return _per_column([text], "diversity")
     if not sensitive:
         raise JobError("--diversity needs a confidential column: name it with --sensitive.")
-    return dict.fromkeys(sensitive, Whole(1).read(text))
+    return dict.fromkeys(sensitive, Integer(1).read(text))
 
 
 def show_masking(out: Any, result: Any, output: str, report: Path | None) -> None:

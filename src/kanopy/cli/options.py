@@ -16,7 +16,7 @@ from typing import Annotated, Any
 import typer
 
 from kanopy._job.usage import reduced, require_used
-from kanopy._parameter_types import Names
+from kanopy._parameter_types import ColumnNames
 from kanopy._parameters import unused
 from kanopy._usage import Needs, in_vain, refuse_in_vain
 from kanopy.cli.console import STANDARD, begin, note
@@ -433,7 +433,7 @@ def columns(given: Iterable[str] | None) -> tuple[str, ...]:
     >>> columns(["age,sex", '"city, country"'])
     ('age', 'sex', 'city, country')
     """
-    return tuple(dict.fromkeys(name for text in given or () for name in Names().read(text)))
+    return tuple(dict.fromkeys(name for text in given or () for name in ColumnNames().read(text)))
 
 
 def separators(given: Iterable[str] | None) -> dict[str, str]:

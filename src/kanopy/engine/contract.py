@@ -21,7 +21,7 @@ import polars as pl
 
 from kanopy._arrays import Ints, Longs, Mask
 from kanopy._errors import DataError, JobError, VerificationFailed
-from kanopy._table.column import as_labels, emptied
+from kanopy._table.column import as_labels, withheld_values
 from kanopy._table.dialects import Dialect
 from kanopy._table.guessing.identifying_values import MOST_VALUES
 
@@ -115,7 +115,7 @@ class RecodePlan:
         columns = {name: self.labels[name].filter(remaining) for name in self.quasi}
         for name in self.counted_columns[len(columns) :]:
             column = (self.keys if self.as_read is None else self.as_read)[name].filter(remaining)
-            columns[name] = emptied(column, suppressed) if name in self.withheld else column
+            columns[name] = withheld_values(column, suppressed) if name in self.withheld else column
         return pl.DataFrame(list(columns.values()))
 
     def expected(self) -> Recount:

@@ -48,12 +48,12 @@ class LocalEngine:
         unknown: str = "error",
         missing_tokens: Sequence[str] = (),
         units: Units | None = None,
-        rows_of: Longs | None = None,
+        multiplicity: Longs | None = None,
     ) -> Counted:
         """Encode the quasi-identifiers (the keys of `hierarchies`, in order) and count distinct tuples.
 
-        A population is encoded together with the table, so that a value has one code in both. `rows_of` says for how
-        many rows each row of the frame stands, where another engine counted them.
+        A population is encoded together with the table, so that a value has one code in both. `multiplicity` says for
+        how many rows each row of the frame stands, where another engine counted them.
         """
         columns = tuple(
             encode_column(
@@ -77,8 +77,8 @@ class LocalEngine:
         else:  # a job of treatments only: all rows are one class, which promises nothing
             tuples, counts = np.zeros((1, 0), np.int32), np.array([frame.height], np.int64)
             tuple_of_row = np.zeros(frame.height, np.int32)
-        if rows_of is not None:
-            counts = rows_by_group(tuple_of_row, len(counts), rows_of)
+        if multiplicity is not None:
+            counts = rows_by_group(tuple_of_row, len(counts), multiplicity)
         domain = Domain(
             names=tuple(hierarchies),
             hierarchies=tuple(column.hierarchy for column in columns),
@@ -86,12 +86,13 @@ class LocalEngine:
             counts=counts,
             tuple_of_row=tuple_of_row,
             sensitive=tuple(
-                sensitive_column(frame[name], (sensitive_hierarchies or {}).get(name), rows_of) for name in sensitive
+                sensitive_column(frame[name], (sensitive_hierarchies or {}).get(name), multiplicity)
+                for name in sensitive
             ),
             population=people,
             survey=survey,
             units=units,
-            rows_of=rows_of,
+            multiplicity=multiplicity,
         )
         return Counted(domain, columns, below)
 
@@ -199,7 +200,7 @@ def _population(columns: Sequence[EncodedColumn], rows: int) -> Population:
     return Population(tuples, counts)
 
 
-def sensitive_column(series: pl.Series, hierarchy: Hierarchy | None, rows_of: Longs | None) -> Sensitive:
+def sensitive_column(series: pl.Series, hierarchy: Hierarchy | None, multiplicity: Longs | None) -> Sensitive:
     """A sensitive column as codes; a missing value counts as a value of its own."""
     known = hierarchy or Hierarchy.flat(column_values(series).labels or [MISSING_LABEL], name=series.name)
     encoded = encode_column(series, known)
@@ -210,5 +211,5 @@ def sensitive_column(series: pl.Series, hierarchy: Hierarchy | None, rows_of: Lo
         encoded.codes,
         numbers=values_as_numbers(labels, series.dtype),
         hierarchy=encoded.hierarchy if hierarchy is not None else None,
-        rows_of=rows_of,
+        multiplicity=multiplicity,
     )

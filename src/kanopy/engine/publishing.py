@@ -10,7 +10,7 @@ import polars as pl
 
 from kanopy._arrays import Ints, Longs, Mask
 from kanopy._errors import DataError
-from kanopy._table.column import emptied
+from kanopy._table.column import withheld_values
 from kanopy._table.streams.scans import BATCH_ROWS
 from kanopy.engine.contract import ROWS, RecodePlan
 from kanopy.engine.tally import Tally
@@ -57,7 +57,7 @@ def publish_batch(
     columns = []
     for name in plan.columns:
         column = labels[name] if name in labels else others[name]
-        columns.append(emptied(column, suppressed) if name in plan.withheld and suppressed.any() else column)
+        columns.append(withheld_values(column, suppressed) if name in plan.withheld and suppressed.any() else column)
     published = pl.DataFrame(columns)
     if not plan.drop or not suppressed.any():
         return published, None
@@ -84,8 +84,8 @@ class Publisher:
         self._used = np.zeros(len(plan.multiplicity), np.int64)
         self._cells: dict[str, Longs] = {}
         self._pairs: dict[str, Tally] = {}
-        whose = [pl.Int32() for _ in plan.unit]
-        self._units = Tally([*plan.labels.schema.values(), *whose]) if plan.unit else None
+        unit_columns = [pl.Int32() for _ in plan.unit]
+        self._units = Tally([*plan.labels.schema.values(), *unit_columns]) if plan.unit else None
 
     @cached_property
     def _codes(self) -> dict[str, Ints]:
@@ -131,8 +131,8 @@ class Publisher:
                 tally = self._pairs.setdefault(name, Tally([pl.Int32(), column.dtype]))
                 tally.add([pl.Series(codes[distinct_rows]), column])
         if self._units is not None:
-            whose = [pl.Series(self._codes[name][distinct_rows]) for name in self.plan.unit]
-            self._units.add([*(published[name] for name in self.plan.quasi), *whose])
+            unit_columns = [pl.Series(self._codes[name][distinct_rows]) for name in self.plan.unit]
+            self._units.add([*(published[name] for name in self.plan.quasi), *unit_columns])
 
     def pair_tables(self) -> dict[str, pl.DataFrame]:
         """Per column the values, the labels they got, and in how many rows."""
@@ -155,11 +155,11 @@ class Publisher:
         """Labels beside whose rows they are."""
         if self._units is None:
             return None
-        whose = [f"\1{name}" for name in self.plan.unit]
-        found = self._units.frame([*self.plan.quasi, *whose])
+        unit_columns = [f"\1{name}" for name in self.plan.unit]
+        found = self._units.frame([*self.plan.quasi, *unit_columns])
         values = [
             self._values(name, found[own].to_numpy()).alias(own)
-            for name, own in zip(self.plan.unit, whose, strict=True)
+            for name, own in zip(self.plan.unit, unit_columns, strict=True)
         ]
         return found.with_columns(values)
 

@@ -186,8 +186,8 @@ class Statements:
         classes.columns = [*plan.counted_columns, ROWS]
         units = None
         if plan.unit:
-            whose = [values[name] for name in plan.unit]
-            units = added([*labels.values(), *whose], [*labels, *(f"\1{name}" for name in plan.unit)])
+            unit_columns = [values[name] for name in plan.unit]
+            units = added([*labels.values(), *unit_columns], [*labels, *(f"\1{name}" for name in plan.unit)])
         return Recount(
             tuple(columns),
             classes.with_columns(classes[ROWS].cast(pl.Int64)),

@@ -24,7 +24,7 @@ import numpy.typing as npt
 from kanopy._arrays import Floats, Longs
 from kanopy._errors import HierarchyError, some
 from kanopy.hierarchy.hierarchy import Bounds
-from kanopy.hierarchy.quantities import AS_IT_IS, Measure, read_measures
+from kanopy.hierarchy.quantities import AS_IT_IS, Quantity, read_quantities
 from kanopy.hierarchy.timestamps import EPOCH, MICROSECOND, read_moments, without_zone
 
 Kind = Literal["integer", "decimal", "real", "date", "datetime", "time", "duration", "boolean", "text"]
@@ -53,7 +53,7 @@ class Column:
     """By label how many people have a value, where one of them may have several rows."""
     period: str = ""
     """What a value of a column of dates is, if it is more than a day: a month, a quarter or a week."""
-    measure: Measure = AS_IT_IS
+    measure: Quantity = AS_IT_IS
     """What stands before and after numbers that were texts: a unit, a money sign."""
 
     @property
@@ -450,7 +450,7 @@ def _numbers_in_text(column: Column, method: str) -> Column:
             items.append((value, label, number))
         except InvalidOperation:
             wrong.append(label)
-    if wrong and (read := read_measures(column.labels())) is not None:
+    if wrong and (read := read_quantities(column.labels())) is not None:
         items = list(zip(read[0], column.labels(), column.counts.tolist(), strict=True))
         return replace(_decimals(items, column.name), measure=read[1])
     if wrong:

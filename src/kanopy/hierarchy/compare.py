@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from kanopy._errors import HierarchyError
-from kanopy._mixins import Drawn, Plain, Short
+from kanopy._mixins import DictMixin, HtmlReprMixin, ReprMixin
 from kanopy.hierarchy.hierarchy import Hierarchy
 
 MOST_NODES = 200_000
 
 
 @dataclass(frozen=True)
-class Outline(Short, Plain):
+class Outline(ReprMixin, DictMixin):
     """One hierarchy in numbers."""
 
     json_names = {"values": "leaves"}  # noqa: RUF012 - of the class
@@ -26,7 +26,7 @@ class Outline(Short, Plain):
 
 
 @dataclass(frozen=True)
-class Comparison(Drawn):
+class Comparison(HtmlReprMixin):
     """Outlines, and how the groupings of each two hierarchies agree.
 
     `shared_groups[i][j]` counts the groups of values that hierarchy i has and j has too (values themselves and the

@@ -12,7 +12,7 @@ import numpy as np
 
 from kanopy._arrays import Ints
 from kanopy._errors import HierarchyError, near_miss, some
-from kanopy._mixins import Drawn
+from kanopy._mixins import HtmlReprMixin
 from kanopy.hierarchy.construct import depths, spans
 from kanopy.hierarchy.derive import from_table_of
 from kanopy.hierarchy.hierarchy import Hierarchy
@@ -207,7 +207,7 @@ def _rebuilt(h: Hierarchy, labels: list[str], parent: Ints, drop: set[int] | Non
     return result.changed(table=result.table) if h.has_table else result
 
 
-class Editor(Drawn):
+class Editor(HtmlReprMixin):
     """A hierarchy being edited, with undo and redo.
 
     >>> editor = Editor(Hierarchy.flat(["a", "b"]))

@@ -21,7 +21,7 @@ import numpy.typing as npt
 
 from kanopy._arrays import SUPPRESSED_LABEL, Floats, Ints
 from kanopy._errors import HierarchyError, near_miss
-from kanopy._mixins import Drawn, brief
+from kanopy._mixins import HtmlReprMixin, brief
 from kanopy.hierarchy.construct import Bounds as Bounds
 from kanopy.hierarchy.construct import depths, forest, level_table
 
@@ -52,7 +52,7 @@ class Level:
         return len(self.nodes)
 
 
-class Hierarchy(Drawn):
+class Hierarchy(HtmlReprMixin):
     """A generalization hierarchy over the values of one attribute.
 
     Build one with `from_rows` (a level table of labels), `from_parents` (a tree), `from_intervals` (a tree of

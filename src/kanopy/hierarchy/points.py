@@ -14,7 +14,7 @@ import numpy as np
 
 from kanopy._arrays import Floats
 from kanopy._errors import HierarchyError, some
-from kanopy._mixins import Short
+from kanopy._mixins import ReprMixin
 
 ORDERS = ("lat lon", "lon lat")
 NULL_ISLAND, UNREADABLE, OUTSIDE = "null island (0, 0)", "unreadable", "outside the globe"
@@ -33,7 +33,7 @@ SIGNS = {"N": 1, "S": -1, "E": 1, "O": 1, "W": -1}
 
 
 @dataclass(frozen=True, eq=False)
-class Points(Short):
+class Points(ReprMixin):
     """Latitude and longitude per value (NaN where there is none), and why some have none."""
 
     latitude: Floats

@@ -21,10 +21,10 @@ _PLURAL = 4
 
 
 @dataclass(frozen=True)
-class Measure:
+class Quantity:
     """What stands before and after each number of a column, and whether thousands are set apart by commas.
 
-    >>> Measure(after=" kg").write("65"), Measure(before="€ ").write("1,200")
+    >>> Quantity(after=" kg").write("65"), Quantity(before="€ ").write("1,200")
     ('65 kg', '€ 1,200')
     """
 
@@ -37,20 +37,20 @@ class Measure:
         return f"{self.before}{number}{self.after}"
 
 
-AS_IT_IS = Measure()
+AS_IT_IS = Quantity()
 
 
-def read_measures(texts: Sequence[str]) -> tuple[list[Decimal], Measure] | None:
+def read_quantities(texts: Sequence[str]) -> tuple[list[Decimal], Quantity] | None:
     """The numbers of texts that are all written with one unit, and how; `None` if they are not, or not for sure.
 
     A comma sets thousands apart only where it can mean nothing else: in money, beside a second one (`1,200,000`), or
     where another number has a decimal point. Digits after a leading zero are a code.
 
-    >>> read_measures(["65 kg", "72.5 kg"])
-    ([Decimal('65'), Decimal('72.5')], Measure(before='', after=' kg', thousands=False))
-    >>> read_measures(["€ 1,200", "€ 850"])[0], read_measures(["1 year", "5 years"])[1].after
+    >>> read_quantities(["65 kg", "72.5 kg"])
+    ([Decimal('65'), Decimal('72.5')], Quantity(before='', after=' kg', thousands=False))
+    >>> read_quantities(["€ 1,200", "€ 850"])[0], read_quantities(["1 year", "5 years"])[1].after
     ([Decimal('1200'), Decimal('850')], ' years')
-    >>> [read_measures(texts) for texts in (["1,200", "850"], ["65 kg", "143 lb"], ["12A", "14A"], ["007 m", "12 m"])]
+    >>> [read_quantities(texts) for texts in (["1,200", "850"], ["65 kg", "143 lb"], ["12A", "14A"], ["007 m", "12 m"])]
     [None, None, None, None]
     """
     found = []
@@ -73,7 +73,7 @@ def read_measures(texts: Sequence[str]) -> tuple[list[Decimal], Measure] | None:
     if grouped and not (sure or any("." in number for number in numbers)):
         return None
     plain = [Decimal(number.replace(",", "").replace("−", "-")) for number in numbers]
-    return plain, Measure(before, after.rstrip(), bool(grouped))
+    return plain, Quantity(before, after.rstrip(), bool(grouped))
 
 
 def _usual(written: Sequence[str]) -> str:

@@ -1,4 +1,4 @@
-"""Bands of numbers that texts name (`18-24`, `$10,000 to $19,999`, `under 5`, `65+`): their order and their unions."""
+"""Ranges of numbers written as text (`18-24`, `$10,000 to $19,999`, `under 5`, `65+`): their order and their unions."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _FORMS = (
 
 
 @dataclass(frozen=True)
-class Band:
+class NumberRange:
     """The numbers from `low` to `high`, how the text writes the two ends (empty where it is open), and their unit."""
 
     low: float
@@ -51,11 +51,11 @@ class Band:
     unit: str = ""
 
 
-def band_of(text: str) -> Band | None:
+def parse_range(text: str) -> NumberRange | None:
     """The band that a text names, or `None`.
 
-    >>> band_of("$10,000 - $19,999"), band_of("under 18").high, band_of("65+").low, band_of("soon")
-    (Band(low=10000.0, high=19999.0, first='$10,000', last='$19,999', unit=''), 18.0, 65.0, None)
+    >>> parse_range("$10,000 - $19,999"), parse_range("under 18").high, parse_range("65+").low, parse_range("soon")
+    (NumberRange(low=10000.0, high=19999.0, first='$10,000', last='$19,999', unit=''), 18.0, 65.0, None)
     """
     text = " ".join(text.split())
     for kind, form in _FORMS:
@@ -68,10 +68,10 @@ def band_of(text: str) -> Band | None:
         if kind == "range" and ends[1][-1:] in "kKmM" and ends[0][-1:] not in "kKmM":
             low, ends[0] = low * _value(f"1{ends[1][-1]}"), ends[0] + ends[1][-1]
         if kind == "below":
-            return Band(-math.inf, high, "", ends[1], unit)
+            return NumberRange(-math.inf, high, "", ends[1], unit)
         if kind == "above":
-            return Band(low, math.inf, ends[0], "", unit)
-        return Band(low, high, ends[0], ends[1], unit) if low <= high else None
+            return NumberRange(low, math.inf, ends[0], "", unit)
+        return NumberRange(low, high, ends[0], ends[1], unit) if low <= high else None
     return None
 
 
@@ -93,7 +93,7 @@ def bands_in_order(texts: Sequence[str]) -> list[str] | None:
     >>> bands_in_order(["3+", "0", "2", "1"]), bands_in_order(["1", "2"])
     (['0', '1', '2', '3+'], None)
     """
-    found = [(band_of(text), text) for text in texts]
+    found = [(parse_range(text), text) for text in texts]
     bands = [(band.low, band.high, text) for band, text in found if band is not None]
     wide = sum(low < high for low, high, _ in bands)
     units = {band.unit for band, _ in found if band is not None} - {""}
@@ -113,7 +113,7 @@ def union_of(first: str, last: str) -> str | None:
     >>> union_of("$10,000 - $19,999", "$20,000 - $29,999"), union_of("18-64", "65+"), union_of("under 18", "18-24")
     ('$10,000–$29,999', '≥ 18', '≤ 24')
     """
-    one, other = band_of(first), band_of(last)
+    one, other = parse_range(first), parse_range(last)
     if one is None or other is None or one.low > other.high:
         return None
     if one.first and other.last:

@@ -24,7 +24,7 @@ import numpy as np
 
 from kanopy._arrays import Floats, Longs
 from kanopy._errors import HierarchyError, near_miss
-from kanopy._mixins import Drawn
+from kanopy._mixins import HtmlReprMixin
 from kanopy._parameters import parameters_of
 from kanopy._usage import Needs, refuse_in_vain
 from kanopy.hierarchy.builders.base import Builder
@@ -85,7 +85,7 @@ Judge = Callable[[int], tuple[float, int]]
 
 
 @dataclass(frozen=True, eq=False)
-class Suggestion(Drawn):
+class Suggestion(HtmlReprMixin):
     """One builder that fits the column, its hierarchy, what it costs, and the values whose meaning is unsure."""
 
     method: str

@@ -29,7 +29,7 @@ _DAY = re.compile(r"\d{4}-\d\d-\d\d")
 
 
 @dataclass(frozen=True)
-class Moments:
+class Timestamps:
     """What texts spell: days, moments or times of the day; a `period` begins with each day if that is not all of it."""
 
     kind: Literal["date", "datetime", "time"]
@@ -37,7 +37,7 @@ class Moments:
     period: str = ""
 
 
-def read_moments(texts: Sequence[str]) -> Moments | None:
+def read_moments(texts: Sequence[str]) -> Timestamps | None:
     """What texts spell, all in one of the usual ways; `None` if they do not. Two-digit years say no century.
 
     >>> read_moments(["08:30", "17:05"]).kind, read_moments(["2024-02-29 08:30", "2024-03-01T09:00Z"]).kind
@@ -50,18 +50,18 @@ def read_moments(texts: Sequence[str]) -> Moments | None:
     if not all(any(letter.isdigit() for letter in text) for text in texts):
         return None  # spares most columns of words all that follows
     if (days := days_of(texts)) is not None:
-        return Moments("date", days)
+        return Timestamps("date", days)
     if found := _all(texts, [_iso, *(partial(_written, day + time) for day in USUAL_DATES for time in USUAL_TIMES)]):
-        return Moments("datetime", found)
+        return Timestamps("datetime", found)
     if found := _all(texts, [partial(_written, form) for form in _CLOCKS]):
-        return Moments("time", [moment.time() for moment in found])
+        return Timestamps("time", [moment.time() for moment in found])
     for period, readers in (
         ("month", [partial(_written, form) for form in _MONTHS]),
         ("quarter", [_quarter]),
         ("week", [_week]),
     ):
         if found := _all(texts, readers):
-            return Moments("date", [moment.date() for moment in found], period)
+            return Timestamps("date", [moment.date() for moment in found], period)
     return None
 
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 def apply_levels(
-    job: LinkedJob, related: Related, tables: Mapping[str, Table], whole: Whole, tell: Progress
+    job: LinkedJob, related: Related, tables: Mapping[str, Table], whole: Whole, notify: Progress
 ) -> tuple[dict[str, pl.DataFrame], dict[str, Mask], dict[str, Any], list[str]]:
     """Every table at its levels without its suppressed rows, verified by itself; which rows are left; notes."""
     from kanopy.metrics.release_losses import release_losses
@@ -56,7 +56,7 @@ def apply_levels(
         if job.known_rows == 0 and name != related.people:
             published[name] = _unsearched(table, found, own)
         else:
-            result = _released(replace(table.prepared, job=own), own, found, tell)
+            result = _released(replace(table.prepared, job=own), own, found, notify)
             published[name], results[name] = result.published, result
         published[name], held = _without_person(related, tables, name, published, kept)
         notes += [f"{name}: {note}" for note in held]
@@ -122,5 +122,5 @@ def _unsearched(table: Table, found: Solution, job: Job) -> pl.DataFrame:
     return frame
 
 
-def _released(prepared: Prepared, job: Job, found: Solution, tell: Progress) -> Result:
-    return make_release(MemorySteps(lambda: prepared, job, notify=tell), solution=found)
+def _released(prepared: Prepared, job: Job, found: Solution, notify: Progress) -> Result:
+    return make_release(MemorySteps(lambda: prepared, job, notify=notify), solution=found)

@@ -142,6 +142,11 @@ def anonymize_over_time(
     if COLUMN in whole.columns:
         raise DataError(f"The table has a column {COLUMN!r}, which a ledger needs for itself. Rename it.")
     present = present_people(whole, unit, job.missing_tokens, ledger, key)
+    if not job.unit and len(present.unit) < whole.height:
+        raise JobError(
+            f"{whole.height - len(present.unit):,} of {whole.height:,} rows are about somebody who has another row, "
+            f"and the job counts rows. Say that {some(list(unit))} says who a row is about (unit, --unit)."
+        )
     lost, lines = left_out(present, ledger, job.k, key)
     if lost.all():
         raise NoSolution(
@@ -427,7 +432,7 @@ def publish_over_time(
     from kanopy.linked.ledger import locked, read_ledger
     from kanopy.release.writing import inputs_of, write_files
 
-    clock, tell = Clock(), Progress(progress)
+    clock, notify = Clock(), Progress(progress)
     own = inputs_of(data)
     forbidden = [*own, *inputs_of(*getattr(job, "hierarchies", {}).values(), *inputs)]
     with locked(folder) as place:
@@ -437,10 +442,10 @@ def publish_over_time(
             layout = Layout.of(job)
             table = read() if read is not None else read_source(data, layout=layout) if is_source(data) else None
         frame = data if table is None else table.frame
-        made = anonymize_over_time(frame, job, ledger, key, source=source, clock=clock, progress=tell)
+        made = anonymize_over_time(frame, job, ledger, key, source=source, clock=clock, progress=notify)
         whole = replace(files, ledger=lambda recorded: made.record(key, recorded))
         said = write_files(
             made.result, whole, dialect=None if table is None else table.dialect, read_from=own[0] if own else None,
-            neutralize=neutralize or job.neutralize_formulas, inputs=forbidden, finish=finish, progress=tell,
+            neutralize=neutralize or job.neutralize_formulas, inputs=forbidden, finish=finish, progress=notify,
         )  # fmt: skip
     return made.result, said

@@ -114,7 +114,7 @@ def _repeated(job: LinkedJob, related: Related, name: str, domains: Sequence[Seq
 
 
 def prepared_table(
-    job: LinkedJob, related: Related, name: str, domains: Sequence[Sequence[At]], source: Any, tell: Progress
+    job: LinkedJob, related: Related, name: str, domains: Sequence[Sequence[At]], source: Any, notify: Progress
 ) -> Table:
     """One table, encoded, with whose rows they are in a column of its own."""
     import polars as pl
@@ -141,7 +141,7 @@ def prepared_table(
         return Table(name, own, frame, None, unit, repeated, marker)
     if people == frame.height and own.unit:
         own = own.replaced(unit=[], known=None, identifiers=[*own.identifiers, unit])
-    ready = prepare(frame, own, source=None if source is None else _named(source), progress=tell)
+    ready = prepare(frame, own, source=None if source is None else _named(source), progress=notify)
     if ready.lists is not None or not isinstance(ready.table, Generalizable):
         raise JobError(
             f"The table {name!r} holds lists, which are not published together with other tables. Make a table of them."

@@ -59,7 +59,7 @@ def anonymize_tables(
     if isinstance(job, str):
         job = LinkedJob.read(job)
     job = job if isinstance(job, LinkedJob) else LinkedJob.from_dict(job)
-    clock, tell = clock or Clock(), Progress(progress)
+    clock, notify = clock or Clock(), Progress(progress)
     if job.keys != "hash" and key is not None and job.shift_dates is None:
         raise JobError('A secret key has no effect without keys that are hashed. Write keys = "hash" in the job.')
     if job.keys == "hash":
@@ -67,21 +67,21 @@ def anonymize_tables(
 
         check_key(key)
     with clock.stage("read"):
-        tell("reading")
+        notify("reading")
         frames, sources = read_tables(job, encoding)
         related = relate(job, frames)
     with clock.stage("encode"):
-        tell("encoding")
+        notify("encoding")
         domains = shared_domains(job, related)
-        tables = {name: prepared_table(job, related, name, domains, sources[name], tell) for name in related.order}
+        tables = {name: prepared_table(job, related, name, domains, sources[name], notify) for name in related.order}
     known = job.known_rows
     longest = _longest(related)
     if known is not None and known > max(longest, 1):
         raise too_many_known(known, longest, str(job.unit))
-    whole = solve(job, related, tables, domains, tell, clock)
+    whole = solve(job, related, tables, domains, notify, clock)
     with clock.stage("apply"):
-        tell("applying")
-        published, kept, results, notes = apply_levels(job, related, tables, whole, tell)
+        notify("applying")
+        published, kept, results, notes = apply_levels(job, related, tables, whole, notify)
         keys = keys_for(job, related, published, kept, key)
         frames_out = {
             name: with_keys(
@@ -97,7 +97,7 @@ def anonymize_tables(
             for name in related.order
         }
     with clock.stage("verify"):
-        tell("verifying")
+        notify("verifying")
         verification = verify_tables(job, related, tables, frames_out, kept, whole.levels)
     return LinkedResult(
         job=job, related=related, tables=tables, frames=frames_out, kept=kept, levels=whole.levels, solution=whole,
@@ -132,7 +132,7 @@ class Whole:
 
 
 def solve(
-    job: LinkedJob, related: Related, tables: Mapping[str, Table], domains: Sequence[Sequence[At]], tell: Progress,
+    job: LinkedJob, related: Related, tables: Mapping[str, Table], domains: Sequence[Sequence[At]], notify: Progress,
     clock: Clock,
 ) -> Whole:  # fmt: skip
     """The best levels for all tables together, proved where the algorithm proves."""
@@ -174,7 +174,7 @@ def solve(
             highest_levels=[0, *(column.highest for column in union.columns)],
         )  # fmt: skip
         algorithm = make_algorithm(job.algorithm, **job.parameters)
-        found = _tied_search(problem, algorithm, union, tell)
+        found = _tied_search(problem, algorithm, union, notify)
     assert found.levels is not None
     levels = _levels(job, tables, coded, union, found, domains)
     gone = union.gone(found.recoding.group_of_row < 0, {name: related.frames[name].height for name in related.order})
@@ -188,10 +188,10 @@ def solve(
     )
 
 
-def _tied_search(problem: Any, algorithm: Any, union: Union, tell: Progress) -> Solution:
+def _tied_search(problem: Any, algorithm: Any, union: Union, notify: Progress) -> Solution:
     """The best candidate whose tied columns have one level: a search per choice of these levels, pruned by bounds."""
     if not union.tied:
-        return algorithm.solve(problem, tell)  # type: ignore[no-any-return]
+        return algorithm.solve(problem, notify)  # type: ignore[no-any-return]
     lattice = problem.lattice
     ranges = []
     for group in union.tied:
@@ -222,7 +222,7 @@ def _tied_search(problem: Any, algorithm: Any, union: Union, tell: Progress) -> 
         if best is not None and bound > best.score:
             continue
         try:
-            found = algorithm.solve(part, tell)
+            found = algorithm.solve(part, notify)
         except NoSolution as error:
             reason = error
             continue

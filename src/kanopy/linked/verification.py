@@ -16,7 +16,7 @@ from kanopy._errors import VerificationFailed
 from kanopy.linked.job import LinkedJob
 from kanopy.linked.keys import Related
 from kanopy.privacy.models import failing
-from kanopy.verify.people import Whose, people_of, rare_traces, require_traces
+from kanopy.verify.people import UnitColumns, people_of, rare_traces, require_traces
 from kanopy.verify.regroup import Background, published_classes
 
 if TYPE_CHECKING:
@@ -105,15 +105,15 @@ def verify_tables(
         parts.append(pl.DataFrame([own["\0unit"], (number.cast(pl.String) + f" {name}").alias("class")]))
     rows = pl.concat([part for part in parts if part.height] or parts[:1])
     known = job.known_rows
-    whose = Whose(rows.select("\0unit"), None if known is None else max(1, known), "people")
+    unit_columns = UnitColumns(rows.select("\0unit"), None if known is None else max(1, known), "people")
     smallest = 0
     if rows.height:
-        smallest = int(people_of(rows, ["class"], whose).min())  # type: ignore[arg-type]
+        smallest = int(people_of(rows, ["class"], unit_columns).min())  # type: ignore[arg-type]
         if smallest < job.k:
             raise VerificationFailed(
                 f"A published combination belongs to {smallest} people only, k is {job.k:,}. {REPORT_IT}"
             )
-        require_traces(rows, ["class"], whose, job.k)
+        require_traces(rows, ["class"], unit_columns, job.k)
     _require_models(job, related, tables, frames, kept, looked)
     every, rare, numbers, chains = _measured(job, related, looked, frames, labels, owners)
     for name in related.order:

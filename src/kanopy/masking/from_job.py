@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from kanopy._errors import JobError, near_miss, short, some
-from kanopy._parameter_types import Names, refuse, taken
+from kanopy._parameter_types import ColumnNames, refuse, taken
 from kanopy._parameters import parameters_of
 from kanopy._usage import is_given
 from kanopy.hierarchy.hierarchy import Hierarchy
@@ -79,7 +79,11 @@ def job_for_masking(job: Any, text: Sequence[str] | None = None) -> MaskJob:
     diversity = given.pop("diversity", {})
     if isinstance(diversity, Mapping):
         diversity = {**diversity, **_diversity(job)}
-    texts = taken(Names(), given.pop("text"), "text") if "text" in given else tuple(job.quasi if text is None else text)
+    texts = (
+        taken(ColumnNames(), given.pop("text"), "text")
+        if "text" in given
+        else tuple(job.quasi if text is None else text)
+    )
     strangers = [name for name in texts if name not in job.quasi]
     if strangers:
         raise JobError(f"text names columns that are not quasi-identifiers: {some(strangers)}.")

@@ -12,15 +12,15 @@ from kanopy._errors import JobError, near_miss, short, some
 from kanopy._mixins import shown_by
 from kanopy._parameter_types import (
     Anything,
+    ColumnNames,
     Either,
     Instance,
+    Integer,
     MapOf,
-    Maybe,
-    Names,
     Number,
     OneOf,
+    Optional,
     Text,
-    Whole,
     collected,
 )
 from kanopy._parameters import Declared, parameters_of
@@ -81,19 +81,19 @@ class MaskJob(Declared):
 
     masks: ClassVar[bool] = True
     recoding: ClassVar[str] = SUBSTITUTION
-    text: Annotated[tuple[str, ...], Names(), "columns with free text, compared by meaning"] = ()
+    text: Annotated[tuple[str, ...], ColumnNames(), "columns with free text, compared by meaning"] = ()
     k: Annotated[
-        int, Whole(2, why="With k = 1 every row may stand alone."), "rows that share each published combination"
+        int, Integer(2, why="With k = 1 every row may stand alone."), "rows that share each published combination"
     ] = 5
     targets: Annotated[str, OneOf(*TARGETS), "what may replace an answer", TEXT] = "frequent"
     allow: Annotated[
-        tuple[str, ...], Names("kinds of texts"), "kinds of texts that count as answers like others", TEXT
+        tuple[str, ...], ColumnNames("kinds of texts"), "kinds of texts that count as answers like others", TEXT
     ] = ()
-    quasi: Annotated[tuple[str, ...], Names(), "further columns that are substituted: numbers, categories"] = ()
+    quasi: Annotated[tuple[str, ...], ColumnNames(), "further columns that are substituted: numbers, categories"] = ()
     algorithm: Annotated[str, OneOf(known=MASKINGS.usable), "how values are substituted"] = "fusion"
     guide: Annotated[str, OneOf(known=guides), "what makes a good substitution", GUIDE] = "wu-palmer"
     measure: Annotated[
-        str | None, Maybe(OneOf(known=MEASURES.usable)), "how quality is stated; as the guide if not said", TEXT
+        str | None, Optional(OneOf(known=MEASURES.usable)), "how quality is stated; as the guide if not said", TEXT
     ] = None
     heuristics: Annotated[Heuristics, _takes("heuristics")] = "123"
     search: Annotated[Search, _takes("search")] = "greedy"
@@ -106,7 +106,7 @@ class MaskJob(Declared):
     ] = "wordnet"
     senses: Annotated[
         SenseChoices | str | Path | None,
-        Maybe(Either(Text("a file of senses"), Instance(("Path", "SenseChoices"), "the choices"))),
+        Optional(Either(Text("a file of senses"), Instance(("Path", "SenseChoices"), "the choices"))),
         "chosen senses and synonyms",
         TEXT,
     ] = None
@@ -124,9 +124,9 @@ class MaskJob(Declared):
         MapOf(Either(Text("a file"), Instance(("Path", "Hierarchy"), "a Hierarchy"))),
         "per further column the hierarchy that says how similar its values are",
     ] = field(default_factory=dict)
-    sensitive: Annotated[tuple[str, ...], Names(), "confidential columns"] = ()
+    sensitive: Annotated[tuple[str, ...], ColumnNames(), "confidential columns"] = ()
     diversity: Annotated[
-        Mapping[str, int], MapOf(Whole(1), "{'ill': 2}"), "different values per confidential column in every group"
+        Mapping[str, int], MapOf(Integer(1), "{'ill': 2}"), "different values per confidential column in every group"
     ] = field(default_factory=dict)
     identifiers: policies.Identifiers = ()
     insensitive: policies.Insensitive = ()

@@ -10,7 +10,7 @@ import numpy as np
 
 from kanopy._arrays import Ints, Longs
 from kanopy._errors import JobError, NoSolution, near_miss, some, too_few_rows
-from kanopy._parameter_types import Whole
+from kanopy._parameter_types import Integer
 from kanopy._parameters import Declared, parameters_of
 from kanopy._progress import SILENT, Progress
 
@@ -47,7 +47,7 @@ class Masked:
         return self.published[table.tuple_of_row if self.move_of_row is None else self.move_of_row]
 
 
-Seed = Annotated[int, Whole(0), "settles ties: the same seed gives the same release"]
+Seed = Annotated[int, Integer(0), "settles ties: the same seed gives the same release"]
 
 
 class Masking(Declared):

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from kanopy._arrays import Floats, Ints
 from kanopy._errors import DataError, JobError, MissingDependency, near_miss, some
-from kanopy._mixins import Plain
+from kanopy._mixins import DictMixin
 from kanopy.masking.answer_reading import LONGEST_TERM
 from kanopy.ontology.senses.labels import APPROXIMATE, Match, suggestions
 from kanopy.ontology.senses.senses import SenseChoices, find_labels
@@ -42,7 +42,7 @@ SUGGESTED = 20
 
 
 @dataclass(frozen=True)
-class Unknown(Plain):
+class Unknown(DictMixin):
     """A value that no ontology knows, and words that are written like it."""
 
     value: str

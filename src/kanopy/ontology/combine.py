@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from kanopy._errors import OntologyError, some
-from kanopy._mixins import Short
+from kanopy._mixins import ReprMixin
 from kanopy.ontology.similarity.measures import Measure, find_measure
 from kanopy.ontology.similarity.words import WordPair, word_similarity
 from kanopy.ontology.taxonomy import Concept, Taxonomy, fold
@@ -19,7 +19,7 @@ WORDS_BESIDE = ("exception_text", "other_words", "adjectives", "adjective_start"
 
 
 @dataclass(frozen=True)
-class CombinedOntologies(Short):
+class CombinedOntologies(ReprMixin):
     """Ontologies in order of preference.
 
     Of the ontologies that know both words, the one that says most about them answers: the one with most different

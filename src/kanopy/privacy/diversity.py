@@ -11,7 +11,7 @@ import numpy as np
 from kanopy._arrays import Floats, Longs, Mask
 from kanopy._core.classes import Classes, ColumnFacts
 from kanopy._errors import JobError, short, some
-from kanopy._parameter_types import MapOf, Number, Share, Whole
+from kanopy._parameter_types import Integer, MapOf, Number, Share
 from kanopy._parameters import parameters_of
 from kanopy.privacy.base import TOLERANCE, LimitedShares, SensitiveModel, excess_rows, percent
 
@@ -42,7 +42,7 @@ class DistinctDiversity(DifferentValues):
     [True, False]
     """
 
-    l: Annotated[int, Whole(2), "different values in every class"]  # noqa: E741 - its name in every paper
+    l: Annotated[int, Integer(2), "different values in every class"]  # noqa: E741 - its name in every paper
     name, example, sized_by = "l-distinct", "l-distinct:diagnosis:3", "l"
     compares_values = True
     summary = "Distinct l-diversity: every class has at least l different sensitive values."
@@ -57,7 +57,7 @@ class PSensitive(DifferentValues):
     'Every published combination stands for at least 2 different values of ill.'
     """
 
-    p: Annotated[int, Whole(2), "different values in every class"]
+    p: Annotated[int, Integer(2), "different values in every class"]
     name, example, sized_by = "p-sensitive", "p-sensitive:diagnosis:2", "p"
     compares_values = True
     summary = "p-sensitive k-anonymity: besides k rows every class has p different sensitive values."
@@ -104,7 +104,7 @@ class RecursiveDiversity(SensitiveModel):
     """
 
     c: Annotated[float, Number(above=0), "how often the most frequent value may occur, as a multiple of"]
-    l: Annotated[int, Whole(2), "all values together but the l - 1 most frequent"]  # noqa: E741
+    l: Annotated[int, Integer(2), "all values together but the l - 1 most frequent"]  # noqa: E741
     name, example, sized_by = "l-recursive", "l-recursive:diagnosis:3,2", "l"
     compares_values = True
     summary = (
@@ -140,7 +140,7 @@ class AlphaK(SensitiveModel):
     """
 
     alpha: Annotated[float, Share(above=0), "the most that one value may have of a class"]
-    k: Annotated[int, Whole(2), "rows of every class"] = 2
+    k: Annotated[int, Integer(2), "rows of every class"] = 2
     name, example, sized_by = "alpha-k", "alpha-k:diagnosis:0.5,5", "k"
     compares_values = True
     summary = "(α,k)-anonymity: classes of k rows in which no sensitive value exceeds the share α."

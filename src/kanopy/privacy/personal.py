@@ -12,7 +12,7 @@ import numpy.typing as npt
 from kanopy._arrays import Mask
 from kanopy._core.classes import Classes, ColumnFacts
 from kanopy._errors import DataError, HierarchyError, JobError, near_miss, some
-from kanopy._parameter_types import Name, Names, Number, Share
+from kanopy._parameter_types import ColumnNames, Name, Number, Share
 from kanopy.hierarchy.hierarchy import Hierarchy
 from kanopy.privacy.base import TOLERANCE, Model, SensitiveModel, labels_of, percent
 
@@ -79,7 +79,7 @@ class Constrained(Model):
     """
 
     column: Annotated[str, Name("the name of a quasi-identifier"), "the quasi-identifier"]
-    nodes: Annotated[tuple[str, ...], Names("labels", "|", least=1), "the highest labels that may be published"]
+    nodes: Annotated[tuple[str, ...], ColumnNames("labels", "|", least=1), "the highest labels that may be published"]
     name, example = "constrained", "constrained:country:Europe|Asia"
     summary = "Constrained k-anonymity: a column is never generalized beyond the nodes named."
 

@@ -11,7 +11,7 @@ import numpy as np
 from kanopy._arrays import Longs, Mask
 from kanopy._core.classes import Classes
 from kanopy._errors import JobError
-from kanopy._parameter_types import Share, Whole
+from kanopy._parameter_types import Integer, Share
 from kanopy.privacy.base import TOLERANCE, Model, percent
 
 
@@ -24,7 +24,7 @@ class KAnonymity(Model):
     [False, True, False]
     """
 
-    k: Annotated[int, Whole(2, why="With k = 1 every row may stand alone."), "rows of every published combination"]
+    k: Annotated[int, Integer(2, why="With k = 1 every row may stand alone."), "rows of every published combination"]
     name, example, sized_by = "k", "k:5", "k"
     summary = "k-anonymity: every published combination is shared by at least k rows."
     monotonic_with_suppression = monotonic_with_units = True
@@ -51,7 +51,7 @@ class KMap(Model):
     [False, True]
     """
 
-    k: Annotated[int, Whole(2), "people of the population who fit every published combination"]
+    k: Annotated[int, Integer(2), "people of the population who fit every published combination"]
     name, example = "k-map", "k-map:10"
     summary = "k-map: every published combination fits at least k people of a population table."
     monotonic_with_suppression = monotonic_with_units = True

@@ -11,7 +11,7 @@ import numpy as np
 from kanopy._arrays import Floats, Ints, Longs, Mask
 from kanopy._core.classes import Classes
 from kanopy._errors import JobError
-from kanopy._parameter_types import Flag, Kind, Share, Whole
+from kanopy._parameter_types import Flag, Integer, ParameterType, Share
 from kanopy.privacy.base import Model, percent
 
 ROUNDING = 1e-9
@@ -19,7 +19,7 @@ ROUNDING = 1e-9
 
 
 @dataclass(frozen=True)
-class Every(Kind):
+class Every(ParameterType):
     """How many rows share each combination of so many columns.
 
     >>> Every().read("2:10, 3:3")
@@ -35,16 +35,16 @@ class Every(Kind):
             value = {str(size): rows for size, rows in value}
         if not isinstance(value, Mapping) or len(value) < self.least:
             return self.refuse(value, label, mistakes)
-        found = {Whole().read(str(size)): rows for size, rows in value.items()}
+        found = {Integer().read(str(size)): rows for size, rows in value.items()}
         if any(not isinstance(size, int) or size < 1 for size in found):
             return self.refuse(value, label, mistakes)
         return tuple(
-            (size, Whole(2).take(rows, f"{label} of {size}", mistakes)) for size, rows in sorted(found.items())
+            (size, Integer(2).take(rows, f"{label} of {size}", mistakes)) for size, rows in sorted(found.items())
         )
 
     def read(self, text: str) -> Any:
         pairs = [part.partition(":") for part in text.replace("=", ":").split(",") if part.strip()]
-        found = {Whole().read(size.strip()): Whole().read(rows.strip()) for size, colon, rows in pairs if colon}
+        found = {Integer().read(size.strip()): Integer().read(rows.strip()) for size, colon, rows in pairs if colon}
         return found if len(found) == len(pairs) and all(isinstance(size, int) for size in found) else text
 
 

@@ -107,7 +107,7 @@ def manifest_json(result: Result, files: Mapping[str, tuple[str, Path]] | None =
                 {"name": model.name, "says": model.promise(result.counted), "holds": True} for model in job.all_models
             ],
             "identifiers_absent": sorted(name for name in job.identifiers if name not in renamed),
-            "left_out": sorted(set(result.prepared.at_home) - {*job.identifiers, *job.pseudonymize}),
+            "left_out": sorted(set(result.prepared.unpublished) - {*job.identifiers, *job.pseudonymize}),
             "pseudonymized": sorted(job.pseudonymize),
             "treatments": [] if result.treated is None else result.treated.to_dict(),
         },

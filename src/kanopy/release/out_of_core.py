@@ -225,7 +225,7 @@ class DistinctRowSteps(EngineSteps):
             labels = labels[np.where(kept, np.cumsum(kept) - 1, 0)]
         leaving = [
             name for name in self.engine.schema.names()
-            if name in renamed_identifiers(job) or name not in prepared.at_home
+            if name in renamed_identifiers(job) or name not in prepared.unpublished
         ]  # fmt: skip
         assert prepared.multiplicity is not None
         self.plan = RecodePlan(
@@ -300,7 +300,7 @@ def key_columns(job: Job) -> list[str]:
 def fragments_of(recoding: Recoding, domain: Domain) -> tuple[Ints, Longs, Ints] | None:
     """Per fragment its distinct row, multiplicity and group, those of a distinct row side by side; `None` where every
     distinct row is one fragment."""
-    if recoding.rows_of is not None:
+    if recoding.multiplicity is not None:
         return None
     from kanopy._core.numbering import number_keys
 
@@ -319,7 +319,7 @@ def _in_fragments(prepared: Prepared, solution: Solution) -> tuple[Ints, Prepare
     if fragments is None:
         return np.arange(len(domain.tuple_of_row), dtype=np.int32), prepared, solution
     distinct_row, multiplicity, group = fragments
-    recoding = replace(recoding, group_of_row=group, rows_of=multiplicity)
+    recoding = replace(recoding, group_of_row=group, multiplicity=multiplicity)
     domain = domain.of_rows(distinct_row, multiplicity)
     columns = tuple(column.of_rows(distinct_row) for column in table.counted.columns)
     counted = replace(table.counted, domain=domain, columns=columns)
@@ -338,8 +338,8 @@ def _with_every_row(applied: Applied) -> Applied:
     rows = np.repeat(np.arange(len(multiplicity)), multiplicity)
     published_rows = np.repeat(np.arange(published.height), multiplicity if kept is None else multiplicity[kept])
     columns = tuple(column.of_rows(rows) for column in table.counted.columns)
-    counted = replace(table.counted, domain=replace(table.domain.of_rows(rows), rows_of=None), columns=columns)
-    recoding = replace(solution.recoding, group_of_row=solution.recoding.group_of_row[rows], rows_of=None)
+    counted = replace(table.counted, domain=replace(table.domain.of_rows(rows), multiplicity=None), columns=columns)
+    recoding = replace(solution.recoding, group_of_row=solution.recoding.group_of_row[rows], multiplicity=None)
     return replace(
         applied,
         prepared=replace(prepared, records=prepared.values[rows], table=replace(table, counted=counted)),

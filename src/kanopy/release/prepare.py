@@ -21,10 +21,10 @@ from kanopy._job.inputs import (
 )
 from kanopy._job.job import Job
 from kanopy._job.protection import changed_columns
-from kanopy._job.reading_rules import ReadingRules, as_said
+from kanopy._job.reading_rules import ReadingRules, apply_reading_rules
 from kanopy._job.usage import require_used_of
 from kanopy._progress import SILENT, Clock, Progress
-from kanopy._table.roles import AT_HOME, PUBLISH
+from kanopy._table.roles import PUBLISH, UNPUBLISHED_ROLES
 from kanopy.engine.distinct_rows import DistinctRows, RowsElsewhere
 
 if TYPE_CHECKING:
@@ -131,9 +131,9 @@ class Prepared:
         return self.records.rows if isinstance(self.records, (DistinctRows, RowsElsewhere)) else self.records.height
 
     @property
-    def at_home(self) -> list[str]:
+    def unpublished(self) -> list[str]:
         """Columns that do not leave as they are."""
-        return [name for name, role in self.roles.items() if role in AT_HOME]
+        return [name for name, role in self.roles.items() if role in UNPUBLISHED_ROLES]
 
     @property
     def all_notes(self) -> tuple[str, ...]:
@@ -149,7 +149,7 @@ class Prepared:
     @property
     def visible(self) -> pl.DataFrame:
         """The original table without what stays at home."""
-        return self.frame[[name for name in self.frame.columns if name not in self.at_home]]
+        return self.frame[[name for name in self.frame.columns if name not in self.unpublished]]
 
     @cached_property
     def dependences(self) -> list[Dependence]:
@@ -158,7 +158,7 @@ class Prepared:
 
         # A column that follows another is published as a function of what that one publishes.
         own = {name for name, each in getattr(self.job, "protect", {}).items() if each.follows}
-        shown = [name for name in self.frame.columns if name not in {*self.at_home, *self.names, *own}]
+        shown = [name for name in self.frame.columns if name not in {*self.unpublished, *self.names, *own}]
         return find_dependences(self.frame, shown, self.names)
 
     @property
@@ -200,7 +200,7 @@ def prepare(
         progress("reading")
         data, index = without_index(data, job.roles, keep=job.rest == PUBLISH)
         frame, restore = to_polars(data, Layout.of(job))
-        frame, restore = as_said(frame, restore, job)
+        frame, restore = apply_reading_rules(frame, restore, job)
     if not generalize:
         job = _as_it_will_run(frame, job)
     whole, lists = frame, None
@@ -249,7 +249,7 @@ def read_part(frame: pl.DataFrame, job: Job) -> pl.DataFrame:
     ['41', None]
     """
     rules = ReadingRules.of(job).of_records().of_columns(frame.columns)
-    return as_said(frame, lambda frame, kept=None: frame, rules)[0]
+    return apply_reading_rules(frame, lambda frame, kept=None: frame, rules)[0]
 
 
 def _as_it_will_run(frame: pl.DataFrame, job: Job | MaskJob) -> Job | MaskJob:
@@ -286,7 +286,7 @@ def _substitutable(
 def units_for(
     frame: pl.DataFrame,
     job: Job,
-    rows_of: Longs | None = None,
+    multiplicity: Longs | None = None,
     lists: Lists | None = None,
     looked_at: pl.DataFrame | None = None,
 ) -> tuple[Units | None, tuple[str, ...]]:
@@ -294,8 +294,8 @@ def units_for(
 
     What ties rows of one together is looked for in `looked_at` (rows of the whole table), or in the frame itself.
 
-    A row of the frame that stands for several rows (`rows_of`) must say whose it is. The elements of a list belong to
-    whom its row belongs to, which stands alone unless the job says more.
+    A row of the frame that stands for several rows (`multiplicity`) must say whose it is. The elements of a list
+    belong to whom its row belongs to, which stands alone unless the job says more.
     """
     import numpy as np
 
@@ -321,8 +321,8 @@ def units_for(
     link = published_link(frame if looked_at is None else looked_at, job) if lists is None else None
     known = ALL if link is not None and job.known is None else job.known_rows
     found = Units(of_row, known, called(job.unit), lists is not None and lists.once, named)
-    rows = frame.height if rows_of is None else int(rows_of.sum())
-    said, longest = some(job.unit), int(np.bincount(of_row, rows_of).max())
+    rows = frame.height if multiplicity is None else int(multiplicity.sum())
+    said, longest = some(job.unit), int(np.bincount(of_row, multiplicity).max())
     if alone == rows:
         raise DataError(f"The unit {said} has no values: nothing says whose rows these are. Name another column.")
     if found.count == 1:
@@ -357,17 +357,17 @@ def units_for(
 
 
 def generalizable(
-    frame: pl.DataFrame, job: Job, population: Any, units: Units | None, rows_of: Longs | None = None
+    frame: pl.DataFrame, job: Job, population: Any, units: Units | None, multiplicity: Longs | None = None
 ) -> Generalizable:
     """The table reduced to its domain; the hierarchies of its quasi-identifiers and of its sensitive columns."""
     from kanopy.engine.local import LocalEngine
 
     people = _population(population, job)
-    hierarchies = resolve_hierarchies(frame, job, people, rows_of, None if units is None else units.of_row)
+    hierarchies = resolve_hierarchies(frame, job, people, multiplicity, None if units is None else units.of_row)
     asked = [name for model in job.models for name in model.sensitive]
     treated = changed_columns(job)
     # Nothing is asked of the classes' values of treated columns: what leaves are others.
-    plain = [name for name in job.sensitive if name not in treated and (rows_of is None or name in frame.columns)]
+    plain = [name for name in job.sensitive if name not in treated and (multiplicity is None or name in frame.columns)]
     needed = dict.fromkeys((*(plain if job.quasi else ()), *asked))
     if job.target is not None:
         if job.target not in frame.columns:
@@ -377,11 +377,11 @@ def generalizable(
     confidential = {
         name: resolve_hierarchy(
             name,
-            with_classes(job.hierarchies[name], frame, name, job.missing_tokens, rows_of),
+            with_classes(job.hierarchies[name], frame, name, job.missing_tokens, multiplicity),
             frame[name],
             job.missing_tokens,
             job.least_rows,
-            rows_of=rows_of,
+            multiplicity=multiplicity,
         )
         for name in asked
         if name in job.hierarchies
@@ -397,7 +397,7 @@ def generalizable(
         unknown=job.unknown,
         missing_tokens=job.missing_tokens,
         units=units,
-        rows_of=rows_of,
+        multiplicity=multiplicity,
     )
     if not len(counted.domain.counts):
         raise DataError("Every row has a missing or unknown value and would be suppressed: nothing is left to publish.")

@@ -12,7 +12,7 @@ import numpy as np
 
 from kanopy._errors import KanopyError
 from kanopy._job.job import Job
-from kanopy._mixins import Short
+from kanopy._mixins import ReprMixin
 from kanopy._progress import SILENT
 from kanopy.release.prepare import Generalizable, Substitutable
 
@@ -92,7 +92,7 @@ def _least_rows(result: Result, job: Job) -> int:
     """Rows that a value must have to be named on a page that is handed on: so many that they are about k people, even
     if each of them has as many rows as anybody."""
     units = result.prepared.units
-    return job.least_rows if units is None else (job.least_rows - 1) * int(units.rows_of.max()) + 1
+    return job.least_rows if units is None else (job.least_rows - 1) * int(units.multiplicity.max()) + 1
 
 
 def _as_text(frame: pl.DataFrame) -> tuple[tuple[str | None, ...], ...]:
@@ -111,7 +111,7 @@ def _closer_look(
     the sampling fraction they name, is the population unless another is given."""
 
     def look() -> Findings:
-        from kanopy.study.release_study import Looked, look
+        from kanopy.study.release_study import ReleaseStudy, look
 
         assert result.solution is not None
         known = population_size is not None or sampling_fraction is not None
@@ -120,7 +120,7 @@ def _closer_look(
         table = not known and not fractions and before is not None and after is not None
         levels = result.levels or {}
         return look(
-            Looked(
+            ReleaseStudy(
                 original=result.prepared.visible,
                 released=result.published,
                 quasi=result.prepared.names,
@@ -144,7 +144,7 @@ def _closer_look(
 
 
 @dataclass(frozen=True, eq=False)
-class MaskReport(Short):
+class MaskReport(ReprMixin):
     """The report of a masking in the forms that reports have."""
 
     result: Result

@@ -391,7 +391,7 @@ class Result:
 
         if self.masked is not None:
             return MaskReport(self)
-        if target in self.prepared.at_home and target not in self.published.columns:
+        if target in self.prepared.unpublished and target not in self.published.columns:
             raise JobError(f"The target {target!r} is not published. Call it insensitive or sensitive.")
         return report_of(
             self, files, written=written, population_size=population_size, sampling_fraction=sampling_fraction,

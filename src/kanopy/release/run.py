@@ -371,7 +371,7 @@ def apply_solution(
     from kanopy.engine.local import LocalEngine
     from kanopy.masking.masking_result import Masked
 
-    table, withheld = prepared.table, prepared.at_home
+    table, withheld = prepared.table, prepared.unpublished
     if isinstance(solution, Masked):
         assert isinstance(table, Substitutable)
         codes = solution.codes_of_rows(table.guide)

@@ -12,7 +12,7 @@ import numpy as np
 
 from kanopy._job.job import Job
 from kanopy._job.protection import renamed_identifiers
-from kanopy._table.roles import AT_HOME
+from kanopy._table.roles import UNPUBLISHED_ROLES
 from kanopy.engine.distinct_rows import DistinctRows, RowsElsewhere
 from kanopy.release.prepare import Generalizable, Prepared, Substitutable
 from kanopy.release.treated.treating import Treated, verify_treated
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from kanopy.masking.job import MaskJob
     from kanopy.masking.masking_result import Masked
     from kanopy.search.solution import Solution
-    from kanopy.verify.people import Whose
+    from kanopy.verify.people import UnitColumns
     from kanopy.verify.regroup import Background
     from kanopy.verify.verify import Verification
 
@@ -89,7 +89,9 @@ def second_opinion(
         names = [name for name in prepared.names if (name, at_level.get(name)) not in known]
         remarks = verified_labels(prepared, prepared.table, job, published, applied.kept, names)
         least = getattr(job, "least_rows", job.k)
-        exposed = ends.exposed_ends(prepared.values, published, names, least, prepared.multiplicity, prepared.units)
+        exposed = ends.exposed_endpoints(
+            prepared.values, published, names, least, prepared.multiplicity, prepared.units
+        )
         remarks += ends.told(exposed)
         known.update(at_level.items())  # in place: the caller hands the same set to its next release
     _verify_job(applied, published)
@@ -104,7 +106,7 @@ def _verify(applied: Applied, published: pl.DataFrame, background: Background | 
     from kanopy.verify.verify import verify, verify_swapped
 
     prepared, job, solution, kept = applied.prepared, applied.job, applied.solution, applied.kept
-    identifiers = [name for name in prepared.at_home if name not in renamed_identifiers(job)]
+    identifiers = [name for name in prepared.unpublished if name not in renamed_identifiers(job)]
     names, multiplicity = prepared.names, prepared.multiplicity
     claims: dict[str, Any]
     if isinstance(solution, Masked):
@@ -127,12 +129,12 @@ def _verify(applied: Applied, published: pl.DataFrame, background: Background | 
             "gone": None if dropped else recoding.group_of_row < 0,
             "sensitive": [name for name, role in prepared.roles.items() if role == "sensitive"],
         }
-        claims["whose"] = unit_columns(prepared, job, kept)
+        claims["unit_columns"] = unit_columns(prepared, job, kept)
         if (everybody := unit_columns(prepared, job, None)) is not None:
             from kanopy.verify.people import require_fixed
 
             require_fixed(prepared.values, published, names, everybody, claims["gone"], kept)
-        claims["rows_of"] = multiplicity if multiplicity is None or kept is None else multiplicity[kept]
+        claims["multiplicity"] = multiplicity if multiplicity is None or kept is None else multiplicity[kept]
     return verify(published, names, job.all_models, identifiers=identifiers, background=background, **claims)
 
 
@@ -164,17 +166,17 @@ def _verify_job(applied: Applied, published: pl.DataFrame) -> None:
             levels=None if levels is None else dict(zip(domain.names, levels, strict=True)),
             metric=metric,
             score=solution.score if levels is not None and metric in RECOUNTED else None,
-            rows_of=prepared.multiplicity,
+            multiplicity=prepared.multiplicity,
         )
     verify_job(job, prepared.values, published, claims)
 
 
-def unit_columns(prepared: Prepared, job: Job, kept: Mask | None = None) -> Whose | None:
+def unit_columns(prepared: Prepared, job: Job, kept: Mask | None = None) -> UnitColumns | None:
     """Whose rows are published, read from the original table; `None` where every row stands alone."""
     import polars as pl
 
     from kanopy._core.units import ALL
-    from kanopy.verify.people import Whose
+    from kanopy.verify.people import UnitColumns
 
     units = prepared.units
     if units is None or not prepared.names:
@@ -183,7 +185,7 @@ def unit_columns(prepared: Prepared, job: Job, kept: Mask | None = None) -> Whos
     columns = prepared.values[list(job.unit)] if job.unit else pl.DataFrame({"row": lists.row_of if lists else []})
     columns = columns if kept is None else columns.filter(pl.Series(kept))
     known, once = None if units.known == ALL else units.known, lists is not None and lists.once
-    return Whose(columns, known, units.called, job.missing_tokens, once)
+    return UnitColumns(columns, known, units.called, job.missing_tokens, once)
 
 
 def verified_labels(
@@ -242,10 +244,10 @@ def background_of(prepared: Prepared, job: Job | MaskJob, found: Solution | Mask
         assert isinstance(job, Job)
         names = [name for name in (job.sampling_weight, job.household) if name is not None]
         survey = SurveyColumns(*(frame[name] for name in names)).without(gone)
-    whose = unit_columns(prepared, job) if isinstance(job, Job) else None
+    owners = unit_columns(prepared, job) if isinstance(job, Job) else None
     return Background(
         frame[needed], {**dict(own), **table.confidential}, unpublished, population, survey,
-        original_units=None if whose is None else whose.units, original_rows_of=prepared.multiplicity,
+        original_units=None if owners is None else owners.units, original_multiplicity=prepared.multiplicity,
     )  # fmt: skip
 
 
@@ -255,7 +257,7 @@ def about_order(prepared: Prepared, job: Job | MaskJob, kept: Mask | None) -> tu
         return ()
     from kanopy.study.order_disclosure import what_order_tells
 
-    lists, hidden = prepared.lists, (*prepared.at_home, *prepared.names)
+    lists, hidden = prepared.lists, (*prepared.unpublished, *prepared.names)
     rows = prepared.rows if lists is None else int(lists.row_of[-1]) + 1
     whole = kept if lists is None else None
     return (what_order_tells(prepared.frame, hidden, getattr(job, "unit", ()), rows, whole),)
@@ -273,5 +275,5 @@ def about_order_elsewhere(engine: Any, job: Job, roles: Mapping[str, str], rows:
     from kanopy._table.guessing.structure import ROWS_FOR_KEYS
     from kanopy.study.order_disclosure import what_order_tells
 
-    hidden = (*(name for name, role in roles.items() if role in AT_HOME), *job.quasi)
+    hidden = (*(name for name, role in roles.items() if role in UNPUBLISHED_ROLES), *job.quasi)
     return (what_order_tells(engine.head(ROWS_FOR_KEYS), hidden, job.unit, rows),)

@@ -11,7 +11,7 @@ import numpy as np
 
 from kanopy._errors import some
 from kanopy._job.job import Job
-from kanopy._table.roles import AT_HOME, Role
+from kanopy._table.roles import UNPUBLISHED_ROLES, Role
 from kanopy.release.prepare import Generalizable, Prepared, read_part
 from kanopy.release.treated.copies import undoing_columns
 
@@ -64,7 +64,9 @@ def without_dependent_elsewhere(
     from kanopy._table.guessing.dependence import MOST_ROWS
     from kanopy._table.guessing.inference import find_dependences
 
-    shown = [name for name in engine.schema.names() if roles.get(name) not in AT_HOME and name not in job.quasi]
+    shown = [
+        name for name in engine.schema.names() if roles.get(name) not in UNPUBLISHED_ROLES and name not in job.quasi
+    ]
     if not shown:
         return dict(roles), job, ()
     drawn = engine.sample(list(dict.fromkeys((*shown, *keys))), MOST_ROWS)
@@ -111,7 +113,7 @@ def withhold_values(
     """The published rows without the sensitive values that suppressed rows must lose; their columns; what to say."""
     from kanopy._core.classes import Classes
     from kanopy._core.histograms import histogram
-    from kanopy._table.column import emptied
+    from kanopy._table.column import withheld_values
     from kanopy.masking.masking_result import Masked
 
     if isinstance(solution, Masked) or not isinstance(job, Job):  # maskings suppress nothing
@@ -124,7 +126,9 @@ def withhold_values(
     one = np.where(suppressed, 0, -1)
     if units is None:
         size = rows
-        counts = {each.name: histogram(one, each.code_of_row, 1, len(each.values), each.rows_of) for each in columns}
+        counts = {
+            each.name: histogram(one, each.code_of_row, 1, len(each.values), each.multiplicity) for each in columns
+        }
     else:
         size = int(units.people(one, 1)[0])
         counts = {each.name: units.histogram(one, each.code_of_row, 1, len(each.values)) for each in columns}
@@ -132,7 +136,7 @@ def withhold_values(
     called = "" if units is None else f" {units.called} behind them"
     withheld, notes = values_to_withhold(job, sensitive, rows, suppressed_class, called)
     published = published.with_columns(
-        emptied(published[name], suppressed) for name in withheld if name in published.columns
+        withheld_values(published[name], suppressed) for name in withheld if name in published.columns
     )
     return published, withheld, notes
 

@@ -18,7 +18,7 @@ import numpy as np
 from kanopy._arrays import Ints
 from kanopy._core.classes import Classes, Domain
 from kanopy._core.units import KNOWN_ALL
-from kanopy._mixins import Plain, Short
+from kanopy._mixins import DictMixin, ReprMixin
 from kanopy.hierarchy.hierarchy import Hierarchy
 from kanopy.metrics.risk.class_sizes import Risk, SizeBin, risk, size_histogram
 from kanopy.privacy.sizes import KAnonymity
@@ -40,7 +40,7 @@ FREE = -1
 
 
 @dataclass(frozen=True)
-class Preview(Short):
+class Preview(ReprMixin):
     """A few rows as text. `numbers` are their row numbers in the source, from 0; empty means 0, 1, 2, …
 
     A `None` cell is missing. Suppressed rows that the release leaves out are simply not among `numbers`.
@@ -56,7 +56,7 @@ class Preview(Short):
 
 
 @dataclass(frozen=True, eq=False)
-class Findings(Short):
+class Findings(ReprMixin):
     """What a closer look at the original and the release found, as plain data (see `kanopy.study.release_study`).
 
     `before` and `after` are what `RiskAssessment.to_dict` gives, `utility` what `Assessment.to_dict` gives;
@@ -72,7 +72,7 @@ class Findings(Short):
 
 
 @dataclass(frozen=True, eq=False)
-class Facts(Short):
+class Facts(ReprMixin):
     """Everything a report needs: no dataframes, only a small preview.
 
     `verification["verified"]` is whether the second opinion agreed; its other entries are shown as they are.
@@ -130,7 +130,7 @@ class LevelUse:
 
 
 @dataclass(frozen=True, eq=False)
-class ColumnReport(Short):
+class ColumnReport(ReprMixin):
     """One quasi-identifier: its hierarchy and what became of it. `level` is `None` for local recodings."""
 
     name: str
@@ -163,7 +163,7 @@ class ColumnReport(Short):
 
 
 @dataclass(frozen=True)
-class Suppression(Plain):
+class Suppression(DictMixin):
     """Rows not published, and why. `limit_rows` is how many violating rows the job allows."""
 
     rows: int
@@ -177,7 +177,7 @@ class Suppression(Plain):
 
 
 @dataclass(frozen=True, eq=False)
-class Report(Short):
+class Report(ReprMixin):
     """A finished report. Build it with `build_report`."""
 
     facts: Facts

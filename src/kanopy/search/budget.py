@@ -21,26 +21,26 @@ LEAST_SECONDS = 1e-5
 """What an iteration of a search is charged for at least: so long an ordinary machine takes to find nothing to do."""
 
 
-class Work:
+class Budget:
     """What a search may spend, and what it has spent so far, in seconds of an ordinary machine.
 
     Every loop that lasts while something is left ends: who asks twice whether everything is spent (`over`, `need`), and
     has spent nothing in between, is charged for the iteration.
 
-    >>> work = Work(2.0)
+    >>> work = Budget(2.0)
     >>> work.spend(0.5)
     >>> work.left, work.done, work.over
     (1.5, 0.25, False)
-    >>> Work(None).left
+    >>> Budget(None).left
     inf
-    >>> idle, iterations = Work(0.001), 0
+    >>> idle, iterations = Budget(0.001), 0
     >>> while not idle.over:
     ...     iterations += 1
     >>> iterations <= 101
     True
     """
 
-    def __init__(self, seconds: float | None, whole: Work | None = None) -> None:
+    def __init__(self, seconds: float | None, whole: Budget | None = None) -> None:
         self.seconds = math.inf if seconds is None else seconds
         self.spent = 0.0
         self.whole = whole
@@ -89,19 +89,19 @@ class Work:
         return None if math.isinf(self.seconds) else self.done
 
     def need(self) -> None:
-        """Go on only if something is left; `OutOfWork` otherwise."""
+        """Go on only if something is left; `BudgetExhausted` otherwise."""
         if self.over:
-            raise OutOfWork
+            raise BudgetExhausted
 
-    def part(self, seconds: float) -> Work:
+    def part(self, seconds: float) -> Budget:
         """So many seconds of this work, with an account of their own.
 
         How much of it is `done` does not depend on the whole, so what goes by that does not depend on where it is cut.
         """
-        return Work(seconds, self)
+        return Budget(seconds, self)
 
 
-class OutOfWork(Exception):
+class BudgetExhausted(Exception):
     """Everything is spent."""
 
 

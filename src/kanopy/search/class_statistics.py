@@ -21,7 +21,7 @@ LARGEST_HISTOGRAM = 400_000_000
 """Entries of the finest histogram: four bytes each."""
 
 
-class Evidence:
+class ClassStatistics:
     """Histograms of the columns that the models name, side by side, the population's counts last."""
 
     def __init__(self, domain: Domain, models: Sequence[Model]) -> None:
@@ -74,7 +74,7 @@ class Evidence:
         domain = self.domain
         count = len(domain.counts)
         parts = [
-            histogram(domain.tuple_of_row, column.code_of_row, count, width, domain.rows_of).astype(np.int32)
+            histogram(domain.tuple_of_row, column.code_of_row, count, width, domain.multiplicity).astype(np.int32)
             for column, width in zip(self.sensitive, self.widths, strict=True)
         ]
         if self.population is None:

@@ -118,16 +118,20 @@ class ClassJudge:
 
     @cached_property
     def _histogram(self) -> Histogram | None:
-        evidence = self.problem.evidence
-        histogram = evidence.tuples().histogram if evidence.columns else None
+        class_statistics = self.problem.class_statistics
+        histogram = class_statistics.tuples().histogram if class_statistics.columns else None
         return histogram if self._unit_of_tuple is None or histogram is None else self._of_units(histogram)
 
     @cached_property
     def _weights(self) -> Longs | None:
-        evidence = self.problem.evidence
-        if evidence.survey is None:
+        class_statistics = self.problem.class_statistics
+        if class_statistics.survey is None:
             return None
-        return evidence.weight_of_tuple if self._unit_of_tuple is None else self._of_units(evidence.weight_of_tuple)
+        return (
+            class_statistics.weight_of_tuple
+            if self._unit_of_tuple is None
+            else self._of_units(class_statistics.weight_of_tuple)
+        )
 
     def _of_units(self, counted: Numbers) -> Longs:
         assert self._unit_of_tuple is not None
@@ -144,7 +148,7 @@ class ClassJudge:
 
         histograms: dict[str, Histogram] = {}
         if not self.problem.of_sizes and self._histogram is not None:
-            histograms = self.problem.evidence.by_column(total(self._histogram))
+            histograms = self.problem.class_statistics.by_column(total(self._histogram))
         if self._weights is not None:
             histograms[WEIGHTS] = total(self._weights)[:, None]
         return self.unsafe_classes(total(self._counts), histograms)
@@ -153,23 +157,23 @@ class ClassJudge:
         """The same for classes whose rows and values of sensitive columns are counted already."""
         wrong = sizes < self.problem.k
         if not self.problem.of_sizes:
-            evidence, weights = self.problem.evidence, histograms.get(WEIGHTS)
-            people = None if weights is None else weights[:, 0] / evidence.weight_scale
-            classes = Classes(sizes, histograms=histograms, facts=evidence.facts, weights=people)
+            class_statistics, weights = self.problem.class_statistics, histograms.get(WEIGHTS)
+            people = None if weights is None else weights[:, 0] / class_statistics.weight_scale
+            classes = Classes(sizes, histograms=histograms, facts=class_statistics.facts, weights=people)
             for model in self.problem.models:
                 wrong |= model.violated(classes)
         return np.asarray(wrong & (sizes > 0), np.bool_)
 
     def unsafe_groups(self, group_of_row: Numbers, count: int) -> Mask:
         """The same for groups of rows, where equal tuples may be in different groups."""
-        sizes = rows_by_group(group_of_row, count, self.problem.domain.rows_of)
+        sizes = rows_by_group(group_of_row, count, self.problem.domain.multiplicity)
         return self.unsafe_classes(sizes, self.histograms(group_of_row, count))
 
     def histograms(self, groups: Numbers, count: int, rows: Numbers | None = None) -> dict[str, Histogram]:
         """What the models look at, counted by group; `groups` has an entry per row of the table, or of `rows`."""
-        evidence = self.problem.evidence
-        found = sensitive_histograms(evidence.sensitive, groups, count, rows)
-        if evidence.survey is not None:
-            own = evidence.weight_of_row if rows is None else evidence.weight_of_row[rows]
+        class_statistics = self.problem.class_statistics
+        found = sensitive_histograms(class_statistics.sensitive, groups, count, rows)
+        if class_statistics.survey is not None:
+            own = class_statistics.weight_of_row if rows is None else class_statistics.weight_of_row[rows]
             found[WEIGHTS] = summed(own, groups, count)[:, None]
         return found

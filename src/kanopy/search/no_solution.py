@@ -69,7 +69,7 @@ def _blamed(problem: Problem) -> str:
         called = problem.people.judge.units.called
         return f"Counted are {called}: {_in_words(problem.people.judge.units.known)} of their rows may be known."
     table = problem.full_tables.table(levels)
-    classes = problem.evidence.classes(table, problem.full_tables.packing, levels)
+    classes = problem.class_statistics.classes(table, problem.full_tables.packing, levels)
     parts = []
     for model in problem.models:
         rows = int(classes.sizes[failing(model, classes)].sum())

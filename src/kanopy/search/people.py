@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class Looked:
+class PeopleVerdict:
     """Which rows of some groups leave, how many of them every finer grouping loses too, and whether what stays is safe
     together."""
 
@@ -51,7 +51,7 @@ class PeopleJudge:
         self.units = units if self.order is None else replace(units, of_row=units.of_row[self.order])
         self.k = max((model.k for model in problem.models if isinstance(model, KAnonymity)), default=1)
         self.others = tuple(model for model in problem.models if not isinstance(model, KAnonymity))
-        self._codes = {column.name: self._moved(column.code_of_row) for column in problem.evidence.sensitive}
+        self._codes = {column.name: self._moved(column.code_of_row) for column in problem.class_statistics.sensitive}
 
     def _moved(self, of_row: Ints) -> Ints:
         return of_row if self.order is None else np.ascontiguousarray(of_row[self.order])
@@ -72,14 +72,14 @@ class PeopleJudge:
         most: int | None = None,
         population: Longs | None = None,
         labels: dict[str, ClassLabels] | None = None,
-    ) -> Looked:
+    ) -> PeopleVerdict:
         """Which rows (unit by unit) cannot be published in these groups; see `Units.leaving` for `most`."""
         units = self.units
         staying = group_of_row.astype(np.int64)
         staying[units.leaving(staying, count, self.k, most)] = -1
         least = int(((staying < 0) & (group_of_row >= 0)).sum())
         if not self.others or (most is not None and least > most):
-            return Looked((staying < 0) & (group_of_row >= 0), least)
+            return PeopleVerdict((staying < 0) & (group_of_row >= 0), least)
         while True:
             classes = self.classes(staying, count, population, labels)
             wrong = np.zeros(count, np.bool_)
@@ -104,7 +104,7 @@ class PeopleJudge:
             if population is not None:
                 kept = replace(kept, population=np.where(kept.sizes > 0, population, 0))
             together = all(model.satisfied(kept, everything) for model in release_wide)
-        return Looked(gone, least, together)
+        return PeopleVerdict(gone, least, together)
 
     def classes(
         self,
@@ -114,10 +114,10 @@ class PeopleJudge:
         labels: dict[str, ClassLabels] | None = None,
     ) -> Classes:
         """Groups of rows as models see them: units, and units by sensitive value."""
-        evidence = self.problem.evidence
+        class_statistics = self.problem.class_statistics
         histograms: dict[str, Histogram] = {
             name: self.units.histogram(group_of_row, codes, count, width)
-            for (name, codes), width in zip(self._codes.items(), evidence.widths, strict=True)
+            for (name, codes), width in zip(self._codes.items(), class_statistics.widths, strict=True)
         }
         sizes = self.units.people(group_of_row, count)
         facts = {name: self.problem.domain.facts[name] for name in self._codes}
@@ -133,7 +133,7 @@ class PeopleOfLevels:
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
         self.judge = PeopleJudge(problem)
-        people = problem.evidence.population
+        people = problem.class_statistics.population
         # Tuples in the order in which units show them: looking up a row's class then walks through memory.
         of_row = self.judge._moved(problem.domain.tuple_of_row)
         self._tuple_of_row, first, counts = number_keys(of_row.astype(np.int64), len(problem.domain.tuples))
@@ -152,16 +152,16 @@ class PeopleOfLevels:
         codes = [level.codes[self._tuples[first, j]] for j, level in enumerate(picked)]
         own = self._own
         population = None
-        if problem.evidence.population is not None:
-            population = summed(problem.evidence.population.counts, number[own:], len(first))
+        if problem.class_statistics.population is not None:
+            population = summed(problem.class_statistics.population.counts, number[own:], len(first))
         class_of_row = np.append(number[:own], np.int32(-1))[self._tuple_of_row]
         return class_of_row, np.column_stack(codes), population
 
-    def _look(self, levels: Levels, most: int | None) -> tuple[Looked, Ints, Ints]:
+    def _look(self, levels: Levels, most: int | None) -> tuple[PeopleVerdict, Ints, Ints]:
         problem = self.problem
         class_of_row, codes, population = self._grouped(levels)
         labels = {}
-        for name in problem.evidence.quasi:
+        for name in problem.class_statistics.quasi:
             j = problem.domain.names.index(name)
             hierarchy = problem.domain.hierarchies[j]
             labels[name] = ClassLabels(codes[:, j], hierarchy.labels_at(levels[j]), hierarchy)

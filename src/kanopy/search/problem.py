@@ -17,7 +17,7 @@ from kanopy._errors import HierarchyError, JobError
 from kanopy._lazy import cached_property
 from kanopy.metrics.full_domain import AttributeCosts, AttributeMetric, ClassMetric, Loss, Metric
 from kanopy.privacy.models import KAnonymity, Model
-from kanopy.search.class_statistics import Evidence
+from kanopy.search.class_statistics import ClassStatistics
 from kanopy.search.class_tables import ClassTable, ClassTables, Memory
 from kanopy.search.judge import LevelJudgement
 from kanopy.search.lattice import Lattice, Levels
@@ -73,7 +73,7 @@ class Problem:
         for name, level, height in zip(domain.names, self.lattice.highest, heights, strict=True):
             if level > height:
                 raise JobError(f"{name} has levels 0 to {height}; the highest level cannot be {level}.")
-        self.evidence = Evidence(domain, self.models)
+        self.class_statistics = ClassStatistics(domain, self.models)
         self.judged = self._looked_at = 0
         self._cheapest: dict[tuple[int, int], tuple[Floats, Floats]] = {}
 
@@ -168,10 +168,10 @@ class Problem:
     def full_tables(self) -> ClassTables:
         """Class tables with histograms, for models that look at more than sizes."""
         self.require_nesting()
-        evidence = self.evidence
-        if not evidence.columns and evidence.population is None:
+        class_statistics = self.class_statistics
+        if not class_statistics.columns and class_statistics.population is None:
             return self.tables
-        return ClassTables(self.domain, self.lattice, counted=evidence.tuples())
+        return ClassTables(self.domain, self.lattice, counted=class_statistics.tuples())
 
     @cached_property
     def costs(self) -> tuple[AttributeCosts, ...]:
@@ -201,7 +201,7 @@ class Problem:
         How many rows must go is only worked out where it decides something, or with `bound=True`.
         """
         large = table.sizes >= self.k
-        classes = self.evidence.classes(table, self.full_tables.packing, levels, large)
+        classes = self.class_statistics.classes(table, self.full_tables.packing, levels, large)
         opinions = [(model, model.violated(classes)) for model in self.models if not isinstance(model, KAnonymity)]
         wrong = np.zeros(classes.count, np.bool_)
         for _, own in opinions:
@@ -212,7 +212,7 @@ class Problem:
             # What is left once these classes are gone may be unsafe without them.
             kept = large.copy()
             kept[large] = ~wrong
-            classes_left = self.evidence.classes(table, self.full_tables.packing, levels, kept)
+            classes_left = self.class_statistics.classes(table, self.full_tables.packing, levels, kept)
             left = np.any([model.violated(classes_left) for model in others], axis=0)
             wrong[np.flatnonzero(~wrong)[left]] = True
         violated = ~large
@@ -235,8 +235,8 @@ class Problem:
 
         What follows for finer candidates is only worked out with `bound=True`.
         """
-        evidence, of_release = self.evidence, any(model.of_release for model in self.models)
-        if evidence.quasi or evidence.survey is not None or of_release or len(candidates) < 2:
+        class_statistics, of_release = self.class_statistics, any(model.of_release for model in self.models)
+        if class_statistics.quasi or class_statistics.survey is not None or of_release or len(candidates) < 2:
             return [self.verdict(levels, table, bound=bound) for levels, table in candidates]
         tables = [table for _, table in candidates]
         sizes = np.concatenate([table.sizes for table in tables])
@@ -244,7 +244,7 @@ class Problem:
         pieces = [table.histogram[table.sizes >= self.k] for table in tables if table.histogram is not None]
         large = ~violated
         joined = ClassTable(tables[0].keys, sizes[large], np.concatenate(pieces) if pieces else None)
-        classes = self.evidence.classes(joined, self.full_tables.packing, candidates[0][0])
+        classes = self.class_statistics.classes(joined, self.full_tables.packing, candidates[0][0])
         wrong = np.zeros(classes.count, np.bool_)
         gone = np.zeros(classes.count, np.int64)
         for model in self.models:
@@ -267,8 +267,8 @@ class Problem:
         if not models:
             return True
         packing = self.full_tables.packing
-        kept = self.evidence.classes(table, packing, levels, ~violated)
-        everything = self.evidence.classes(table, packing, levels)
+        kept = self.class_statistics.classes(table, packing, levels, ~violated)
+        everything = self.class_statistics.classes(table, packing, levels)
         return all(model.satisfied(kept, everything) for model in models)
 
     def evaluate(self, levels: Levels, /, ceiling: float = math.inf) -> LevelJudgement:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from kanopy._core.classes import Recoding
 from kanopy._errors import JobError, NoSolution, some
-from kanopy._mixins import Short
-from kanopy._parameter_types import Maybe, Names, Seconds, Whole
+from kanopy._mixins import ReprMixin
+from kanopy._parameter_types import ColumnNames, Integer, Optional, Seconds
 from kanopy._parameters import Declared
 from kanopy._progress import SILENT, Progress
 from kanopy.privacy.models import KAnonymity, Model
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class Solution(Short):
+class Solution(ReprMixin):
     """A recoding that satisfies the job, and how it was found.
 
     `levels` is one level per quasi-identifier for full-domain recodings and `None` for local ones. `optimal`
@@ -169,20 +169,24 @@ class About:
             )
 
 
-Budget = Annotated[float, Seconds(), "how much work the search may do, in seconds of an ordinary machine"]
+BudgetSeconds = Annotated[float, Seconds(), "how much work the search may do, in seconds of an ordinary machine"]
 EndingBudget = Annotated[
     float | None,
-    Maybe(Seconds()),
+    Optional(Seconds()),
     "how much work the search may do, in seconds of an ordinary machine; none: it runs to its end",
 ]
-Steps = Annotated[int | None, Maybe(Whole(0)), "steps to take instead of a time, so that the machine plays no part"]
-Seed = Annotated[int, Whole(0), "settles what is left to chance: the same seed gives the same release"]
+Steps = Annotated[
+    int | None, Optional(Integer(0)), "steps to take instead of a time, so that the machine plays no part"
+]
+Seed = Annotated[int, Integer(0), "settles what is left to chance: the same seed gives the same release"]
 Threads = Annotated[
     int | None,
-    Maybe(Whole(1)),
+    Optional(Integer(1)),
     "threads that work at the same time, all processors if none are given: the same release",
 ]
-FreeColumns = Annotated[tuple[str, ...], Names(), "numeric columns published as plain ranges, not as hierarchy nodes"]
+FreeColumns = Annotated[
+    tuple[str, ...], ColumnNames(), "numeric columns published as plain ranges, not as hierarchy nodes"
+]
 """Parameters that several algorithms have."""
 
 
@@ -220,7 +224,7 @@ class Algorithm(Declared):
         by_people = problem.domain.units is not None and self.recoding == "local"
         # No release depends on the order of the rows: ties are settled in an order of values.
         by_rows = self.recoding in ("local", "cell")
-        ordered = in_order(problem.domain, problem.evidence.sensitive, by_rows=by_rows)
+        ordered = in_order(problem.domain, problem.class_statistics.sensitive, by_rows=by_rows)
         given = problem
         if ordered.domain is not problem.domain:
             problem = problem.changed(domain=ordered.domain)

@@ -11,10 +11,10 @@ import numpy as np
 from kanopy._arrays import SUPPRESSED_LABEL
 from kanopy._core.units import KNOWN_ALL
 from kanopy._errors import DataError, JobError, near_miss
-from kanopy._mixins import Plain, Short
+from kanopy._mixins import DictMixin, ReprMixin
 from kanopy._usage import Needs, refuse_in_vain
 from kanopy.metrics.risk.class_sizes import risk
-from kanopy.study.earlier_release import Beside, joined_releases
+from kanopy.study.earlier_release import JointRisk, joined_releases
 from kanopy.study.subject import (
     SURVEY,
     Subject,
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class ModelCheck(Plain, Short):
+class ModelCheck(DictMixin, ReprMixin):
     """Whether a model holds, and if not which classes fail: how many, how many rows they have, and the first few.
 
     A failing class is named by what it publishes, column by column. `unguarded` are the sensitive columns whose values
@@ -58,7 +58,7 @@ class ModelCheck(Plain, Short):
 
 
 @dataclass(frozen=True)
-class Check(Plain, Short):
+class Check(DictMixin, ReprMixin):
     """How rows group by the quasi-identifiers.
 
     `k` is the size of the smallest class, in rows, or in people where a unit was named (`counted`); then `unique_rows`
@@ -78,7 +78,7 @@ class Check(Plain, Short):
     average_risk: float
     sensitive: dict[str, dict[str, int]]
     models: tuple[ModelCheck, ...] = ()
-    beside: Beside | None = None
+    beside: JointRisk | None = None
     counted: str = "rows"
     units: int | None = None
 
@@ -313,7 +313,7 @@ def _told_of_suppressed(subject: Subject, hidden: Mask, background: Background) 
     """
     import polars as pl
 
-    from kanopy.verify.people import Whose
+    from kanopy.verify.people import UnitColumns
     from kanopy.verify.suppressed import tells, unguarded
 
     models, quasi = subject.models, subject.job.quasi
@@ -324,7 +324,7 @@ def _told_of_suppressed(subject: Subject, hidden: Mask, background: Background) 
         for rows in (hidden, hidden & tells(column).to_numpy()):
             mask = pl.Series(rows)
             units = background.units
-            whose = None if units is None else Whose(pl.DataFrame([units.filter(mask)]))
+            whose = None if units is None else UnitColumns(pl.DataFrame([units.filter(mask)]))
             own = (subject.frame.filter(mask), quasi, models, [name], background, whose)
             unsafe = [model for _, model in unguarded(*own)] if rows.any() else []
             if not unsafe:

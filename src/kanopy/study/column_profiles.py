@@ -10,7 +10,7 @@ import numpy as np
 
 from kanopy._job.job import Job
 from kanopy._job.reading_rules import read_records
-from kanopy._mixins import Plain
+from kanopy._mixins import DictMixin
 from kanopy._progress import SILENT, Progress
 from kanopy.hierarchy.hierarchy import Hierarchy
 from kanopy.metrics.risk.identifying import identifying_columns
@@ -25,7 +25,7 @@ BARS = 14
 
 
 @dataclass(frozen=True)
-class ColumnLook(Plain):
+class ColumnLook(DictMixin):
     """One column: `distinct` values, `missing` ones, `bars` from `low` to `high`, and the share of rows that it
     singles out alone. Columns of lists or objects have no values to look at (`None`)."""
 

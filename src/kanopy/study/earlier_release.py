@@ -10,7 +10,7 @@ import numpy as np
 
 from kanopy._arrays import SUPPRESSED_LABEL, Ints, Longs, Mask
 from kanopy._errors import DataError, some
-from kanopy._mixins import Plain, Short
+from kanopy._mixins import DictMixin, ReprMixin
 from kanopy.verify.labels import SUPPRESSED, set_items, spans
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ MOST_PAIRS = 20_000_000
 
 
 @dataclass(frozen=True)
-class Beside(Plain, Short):
+class JointRisk(DictMixin, ReprMixin):
     """How rows group by what two releases say of them together.
 
     `joined_by` is the key column, "row" where rows were taken to be in the same order, or "values" where nobody can
@@ -69,7 +69,7 @@ def beside(
     earlier_quasi: Sequence[str] | None = None,
     in_order: bool = True,
     one_level: bool = False,
-) -> Beside:
+) -> JointRisk:
     """Join two releases row by row, and count who is alike in both.
 
     Whoever has both releases and can tell which rows belong together (by a pseudonym, or because rows stand in the same
@@ -146,7 +146,7 @@ def _changes(
 
 
 @dataclass(frozen=True)
-class RowOrder(Plain):
+class RowOrder(DictMixin):
     """What the order of rows gives away (unsorted matching attack, Sweeney 2002): who takes the i-th row of a release
     for that of the i-th person finds `found` of `rows` people."""
 
@@ -174,7 +174,7 @@ def row_order(partner: Longs) -> RowOrder:
 
 def _joined(
     new: pl.DataFrame, earlier: pl.DataFrame, quasi: Sequence[str], theirs: Sequence[str], k: int, key: str | None
-) -> Beside:
+) -> JointRisk:
     """What both say of each row, where rows can be joined."""
     import polars as pl
 
@@ -215,7 +215,7 @@ def _joined(
         pairs = joined.select(pl.nth(joined.columns.index(f"{which} {name}")).cast(str) for which in ("new", "earlier"))
         counted = pairs.group_by(pl.all()).len()
         narrowed[name] = sum(rows for one, other, rows in counted.iter_rows() if _narrower(one, other))
-    return Beside(
+    return JointRisk(
         joined_by=key or BY_ROW,
         columns=tuple(dict.fromkeys((*quasi, *theirs))),
         rows=joined.height,
@@ -232,7 +232,7 @@ def _joined(
 
 def _matched(
     new: pl.DataFrame, earlier: pl.DataFrame, quasi: Sequence[str], theirs: Sequence[str], k: int, one_level: bool
-) -> Beside:
+) -> JointRisk:
     """What both say of somebody who is in a class of each, where rows can only be told apart by what they publish."""
     import polars as pl
 
@@ -245,7 +245,7 @@ def _matched(
     if not untouched:  # nothing but their classes can be joined, and these are as large as they are alone
         sizes = np.concatenate([ours.sizes, before.sizes])
         few = sizes[sizes < k]
-        return Beside(
+        return JointRisk(
             BY_VALUES, columns, new.height, len(sizes), int(sizes.min(initial=new.height)), k, len(few),
             int(few.sum()), int((sizes == 1).sum()), alone, {},
         )  # fmt: skip
@@ -277,7 +277,7 @@ def _matched(
     sizes = together["size"].to_numpy()
     small = pairs.join(together, on=["new", "earlier"]).filter(pl.col("size") < k)
     who = small.group_by("new", "value").agg(pl.col("new rows").first(), pl.col("size").min())
-    return Beside(
+    return JointRisk(
         joined_by=BY_VALUES,
         columns=columns,
         rows=new.height,
@@ -350,7 +350,7 @@ def joined_releases(
     earlier_quasi: Sequence[str] | None = None,
     called: str = "people",
     **how: Any,
-) -> Beside:
+) -> JointRisk:
     """What a release and one or several others say together: row by row where a key is different in every row, else
     person by person. `how` says of single rows whether they stand in order, as for `beside`."""
     from kanopy._table.frames import to_polars
@@ -381,7 +381,7 @@ def beside_people(
     key: str,
     earlier_quasi: Sequence[str] | None = None,
     called: str = "people",
-) -> Beside:
+) -> JointRisk:
     """Count people by what all tables say of them; rows with `*` everywhere show nothing.
 
     The quasi-identifiers of another table are those named, or those of the new one and all columns that it lacks.
@@ -432,7 +432,7 @@ def beside_people(
     few = sizes.filter(sizes < k)
     came = later.filter(pl.all_horizontal(pl.col(names[1:]).is_null())).group_by("t0").len()["len"]
     went = whole.filter(pl.col("t0").is_null()).group_by(names[1:]).len()["len"]
-    return Beside(
+    return JointRisk(
         joined_by=key,
         columns=tuple(dict.fromkeys(columns)),
         rows=joined.height,

@@ -24,7 +24,7 @@ _BETWEEN = (", ", "–", " - ", " to ", "..")
 
 
 @dataclass(frozen=True)
-class ExposedEnds:
+class ExposedEndpoints:
     """The ends of a column's published intervals that are values which fewer than `k` rows (or people) have."""
 
     column: str
@@ -33,22 +33,22 @@ class ExposedEnds:
     counted: str = "rows"
 
 
-def exposed_ends(
+def exposed_endpoints(
     original: pl.DataFrame,
     published: pl.DataFrame,
     columns: Sequence[str],
     k: int,
-    rows_of: Longs | None = None,
+    multiplicity: Longs | None = None,
     units: Units | None = None,
-) -> tuple[ExposedEnds, ...]:
+) -> tuple[ExposedEndpoints, ...]:
     """Per column the published ends of intervals that are values of fewer than `k` original rows, unless round.
 
-    `rows_of` says for how many rows each original row stands. With `units`, people count, however many their rows.
+    `multiplicity` says for how many rows each original row stands. With `units`, people count, however many their rows.
 
     >>> import polars as pl
     >>> before = pl.DataFrame({"age": [17, 23, 23, 48, 60]})
     >>> after = pl.DataFrame({"age": ["[17, 48]", "[17, 48]", "[17, 48]", "[17, 48]", "≥ 60"]})
-    >>> exposed_ends(before, after, ["age"], 2)[0].ends
+    >>> exposed_endpoints(before, after, ["age"], 2)[0].ends
     ('17', '48')
     """
     from kanopy._table.column import as_labels, column_values, people_of_values
@@ -59,7 +59,7 @@ def exposed_ends(
         ends = {pair for label in labels for pair in zip(label_ends(label), _closing(label), strict=False)}
         if ends:
             if units is None:
-                values = column_values(original[name], rows_of=rows_of)
+                values = column_values(original[name], multiplicity=multiplicity)
                 having = dict(zip(values.labels, values.counts.tolist(), strict=True))
             else:
                 having = people_of_values(original[name], units.of_row)
@@ -68,7 +68,7 @@ def exposed_ends(
             told = {end for end, closes in ends if _plain(end) in known and not is_round(end, closes)}
             own = sorted({known[_plain(end)] for end in told}, key=_order)
             if own:
-                found.append(ExposedEnds(name, k, tuple(own), "rows" if units is None else units.called))
+                found.append(ExposedEndpoints(name, k, tuple(own), "rows" if units is None else units.called))
     return tuple(found)
 
 
@@ -108,7 +108,7 @@ def _order(text: str) -> tuple[bool, float, str]:
     return (isinstance(plain, str), 0.0 if isinstance(plain, str) else plain, text)
 
 
-def told(found: Iterable[ExposedEnds]) -> tuple[str, ...]:
+def told(found: Iterable[ExposedEndpoints]) -> tuple[str, ...]:
     """What is said of such ends, without naming them."""
     return tuple(
         f"Intervals of {each.column!r} end at values that fewer than {each.k:,} {each.counted} have "

@@ -49,7 +49,7 @@ def opened(
         units = units_in(frame, unit, known, part)
         return frame, units if units is None or lists is None else replace(units, once=lists.once), lists
     found = Units(lists.row_of.astype(np.int32), known_rows(known), "records", lists.once)
-    if found.known > (longest := int(found.rows_of.max())):
+    if found.known > (longest := int(found.multiplicity.max())):
         if part:
             return frame, replace(found, known=longest), lists
         raise too_many_known(found.known, longest, f"elements of {lists.column!r}")

@@ -36,7 +36,7 @@ SAMPLE_ROWS = 500_000
 
 
 @dataclass(frozen=True)
-class Looked:
+class ReleaseStudy:
     """What to look at: a table, its release, and what is known about them.
 
     `kept` says which original rows are in the release (`None`: all), `suppressed` which original rows publish no
@@ -63,7 +63,7 @@ class Looked:
     """Whose the original rows are, where people are counted."""
 
 
-def look(at: Looked) -> Findings:
+def look(at: ReleaseStudy) -> Findings:
     """Look at a table and its release. What cannot be found out is left out, with a sentence that says so."""
     notes: list[str] = []
     gone = at.suppressed if at.kept is None else at.suppressed[at.kept]
@@ -104,12 +104,12 @@ def look(at: Looked) -> Findings:
     return Findings(before, after, utility, shares, at.k, tuple(notes))
 
 
-def _small(at: Looked) -> bool:
+def _small(at: ReleaseStudy) -> bool:
     return at.original.height <= MOST_ROWS
 
 
 def _risk(
-    at: Looked,
+    at: ReleaseStudy,
     frame: pl.DataFrame,
     suppressed: Mask | None,
     population: Any,
@@ -134,7 +134,7 @@ def _risk(
         return table_risk(frame, at.quasi, sensitive, alone, **options).to_dict()
 
 
-def _matched(at: Looked, gone: Mask, notes: list[str]) -> Matched:
+def _matched(at: ReleaseStudy, gone: Mask, notes: list[str]) -> Matched:
     """Quasi-identifiers and sensitive columns of both tables side by side."""
     names = [name for name in (*at.quasi, *at.sensitive) if name in at.released.columns]
     if at.target is not None and at.target not in names and at.target in at.released.columns:

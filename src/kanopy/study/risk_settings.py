@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from kanopy._errors import JobError, near_miss
 from kanopy._job.usage import STUDIED
-from kanopy._parameter_types import Flag, Maybe, OneOf, Share, Whole
+from kanopy._parameter_types import Flag, Integer, OneOf, Optional, Share
 from kanopy._parameters import Declared, parameters_of
 from kanopy._usage import Needs
 from kanopy.metrics.risk.weighted import ANY, VALUE
@@ -43,14 +43,14 @@ class RiskSettings(Declared):
     """
 
     threshold: Annotated[float, Share(), "the risk that a row may have"] = 0.2
-    population_size: Annotated[int | None, Maybe(Whole(1)), "people in the population the table is from"] = None
-    sampling_fraction: Annotated[float | None, Maybe(Share()), "the share of the population in the table"] = None
-    largest_subset: Annotated[int, Whole(0), "columns of the largest sets that are tried; 0 for none"] = 3
-    suda: Annotated[int, Whole(0), "columns of the largest special uniques that are looked for; 0 for none"] = 0
+    population_size: Annotated[int | None, Optional(Integer(1)), "people in the population the table is from"] = None
+    sampling_fraction: Annotated[float | None, Optional(Share()), "the share of the population in the table"] = None
+    largest_subset: Annotated[int, Integer(0), "columns of the largest sets that are tried; 0 for none"] = 3
+    suda: Annotated[int, Integer(0), "columns of the largest special uniques that are looked for; 0 for none"] = 0
     every: Annotated[Any, Every(), "rows that should share each combination of a few columns"] = ()
     missing_means: Annotated[str, OneOf(ANY, VALUE), "what a missing value matches", WEIGHTS] = VALUE
     exact: Annotated[bool, Flag(), "the expected risk, not the usual approximation", WEIGHTS] = False
-    seed: Annotated[int, Whole(0), "settles what is left to chance", RELEASED] = 0
+    seed: Annotated[int, Integer(0), "settles what is left to chance", RELEASED] = 0
 
     if TYPE_CHECKING:
         # What may be given is wider than what is kept.

@@ -19,7 +19,7 @@ import numpy as np
 from kanopy._arrays import Longs, Mask
 from kanopy._core.units import ALL, KNOWN_ALL
 from kanopy._errors import DataError, JobError, some
-from kanopy._mixins import Plain, Short
+from kanopy._mixins import DictMixin, ReprMixin
 from kanopy._parameters import unused
 from kanopy._usage import in_vain, refuse_in_vain
 from kanopy.engine.opening import PATH, place_of
@@ -32,8 +32,8 @@ from kanopy.metrics.risk.population import (
     population_size,
     population_uniques,
 )
-from kanopy.study.earlier_release import Beside, RowOrder, joined_releases, row_order
-from kanopy.study.exposed_endpoints import ExposedEnds, exposed_ends
+from kanopy.study.earlier_release import JointRisk, RowOrder, joined_releases, row_order
+from kanopy.study.exposed_endpoints import ExposedEndpoints, exposed_endpoints
 from kanopy.study.risk_settings import IN_VAIN, RiskSettings, split_settings
 from kanopy.study.subject import Subject, column_names, refuse_alone, refuse_elsewhere, refuse_joined
 from kanopy.study.survey import SurveyAnswers, SurveyQuestions, survey_answers
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Journalist(Plain):
+class Journalist(DictMixin):
     """Risk for someone who does not know who is in the table, given the population it was drawn from.
 
     `basis` says how population class sizes are known: `counted` in a population table, `estimated` from the sampling
@@ -65,7 +65,7 @@ class Journalist(Plain):
 
 
 @dataclass(frozen=True)
-class RiskAssessment(Short):
+class RiskAssessment(ReprMixin):
     """Everything found out about one table. `marketer` is the share of rows expected to be matched rightly."""
 
     rows: int
@@ -83,7 +83,7 @@ class RiskAssessment(Short):
     disclosure: tuple[Disclosure, ...]
     given_away: dict[str, list[dict[str, Any]]]
     attacks: tuple[Attack, ...]
-    exposed: tuple[ExposedEnds, ...] = ()
+    exposed: tuple[ExposedEndpoints, ...] = ()
     answers: SurveyAnswers = field(default_factory=SurveyAnswers, repr=False)
     """Sampling weights, households, special uniques and combinations of a few columns, where they were asked for."""
     counted: str = "rows"
@@ -95,7 +95,7 @@ class RiskAssessment(Short):
     """Who is found by the place of their row in the release."""
     treated: tuple[TreatedStudy, ...] = ()
     """Risk and utility of treated numbers of the release."""
-    beside: Beside | None = None
+    beside: JointRisk | None = None
     """What the table gives away together with an earlier release of the same people."""
 
     @property
@@ -260,7 +260,7 @@ def assess_risk(
             found,
             attacks=attack_matched(matched, found.quasi, seed=asked.seed, units=units),
             order=row_order(matched.partner),
-            exposed=exposed_ends(frame, other, shared, asked.least_rows, units=units),
+            exposed=exposed_endpoints(frame, other, shared, asked.least_rows, units=units),
             treated=study_numbers(frame, other, matched.partner, wanted.protect, found.quasi),
         )
     if beside is not None:

@@ -224,6 +224,6 @@ def refuse_elsewhere(data: Any, engine: str, **given: Any) -> None:
 
 def column_names(given: Any) -> tuple[str, ...] | None:
     """Names of columns, as text or list; `None` where none were given."""
-    from kanopy._parameter_types import Names, taken
+    from kanopy._parameter_types import ColumnNames, taken
 
-    return None if given is None else tuple(taken(Names(), given, "columns"))
+    return None if given is None else tuple(taken(ColumnNames(), given, "columns"))

@@ -15,7 +15,7 @@ import numpy as np
 
 from kanopy._arrays import Mask
 from kanopy._errors import DataError, JobError, near_miss, some
-from kanopy._mixins import Short
+from kanopy._mixins import ReprMixin
 from kanopy._usage import Needs, in_vain, refuse_in_vain
 from kanopy.metrics.risk.linkage import PublishedColumn
 from kanopy.metrics.utility import column_utility as per_column
@@ -41,7 +41,7 @@ MOST_TARGET_VALUES = 20
 
 
 @dataclass(frozen=True)
-class Assessment(Short):
+class Assessment(ReprMixin):
     """Everything found out about a release beside its original."""
 
     rows: int

@@ -11,7 +11,7 @@ import polars as pl
 
 from kanopy._arrays import Floats, Longs, Mask
 from kanopy._errors import JobError
-from kanopy._parameter_types import Maybe, Number, OneOf, Share, Whole
+from kanopy._parameter_types import Integer, Number, OneOf, Optional, Share
 from kanopy.treatments.base import NUMBERS, Table, Treatment, numbers_of, published_numbers, settled
 
 USUAL_SIZE = 3
@@ -30,14 +30,14 @@ class TopCode(Treatment):
     [1, 2, 3, 50, 50, 50]
     """
 
-    top: Annotated[float | None, Maybe(Number()), "values from here on are coded"] = None
-    bottom: Annotated[float | None, Maybe(Number()), "values down from here are coded"] = None
-    top_share: Annotated[float | None, Maybe(Share(above=0, below=1, least=None, most=None)),
+    top: Annotated[float | None, Optional(Number()), "values from here on are coded"] = None
+    bottom: Annotated[float | None, Optional(Number()), "values down from here are coded"] = None
+    top_share: Annotated[float | None, Optional(Share(above=0, below=1, least=None, most=None)),
                          "the share of rows with the largest values that is coded"] = None  # fmt: skip
-    bottom_share: Annotated[float | None, Maybe(Share(above=0, below=1, least=None, most=None)),
+    bottom_share: Annotated[float | None, Optional(Share(above=0, below=1, least=None, most=None)),
                             "the share of rows with the smallest values that is coded"] = None  # fmt: skip
     publish: Annotated[str, OneOf(*PUBLISHED), "what a tail is published as"] = "threshold"
-    size: Annotated[int | None, Maybe(Whole(2)), "people that must share a coded value; the job's k, or 3"] = None
+    size: Annotated[int | None, Optional(Integer(2)), "people that must share a coded value; the job's k, or 3"] = None
 
     name: ClassVar[str] = "top-code"
     summary: ClassVar[str] = "publishes the largest (and smallest) values as one value that several people share"

@@ -13,7 +13,7 @@ import polars as pl
 
 from kanopy._arrays import Longs
 from kanopy._errors import JobError, some
-from kanopy._parameter_types import Flag, Maybe, Name, Names, OneOf, Text, Whole
+from kanopy._parameter_types import ColumnNames, Flag, Integer, Name, OneOf, Optional, Text
 from kanopy.hierarchy.column import canonical_label
 from kanopy.treatments.base import DATES, KEY, Table, Treatment, labels_of, missing
 
@@ -107,11 +107,13 @@ class ShiftDates(Treatment):
     (8, False)
     """
 
-    unit: Annotated[tuple[str, ...], Names(), "columns that say whose dates they are; the job's unit if none"] = ()
-    days: Annotated[int, Whole(1, 3650), "dates move by up to so many days"] = 182
+    unit: Annotated[
+        tuple[str, ...], ColumnNames(), "columns that say whose dates they are; the job's unit if none"
+    ] = ()
+    days: Annotated[int, Integer(1, 3650), "dates move by up to so many days"] = 182
     weeks: Annotated[bool, Flag(), "move by whole weeks"] = False
-    finest: Annotated[str | None, Maybe(OneOf(*FINEST)), "cut what is finer, after the shift"] = None
-    format: Annotated[str | None, Maybe(Text("a date format such as %d.%m.%Y")), "how texts write dates"] = None
+    finest: Annotated[str | None, Optional(OneOf(*FINEST)), "cut what is finer, after the shift"] = None
+    format: Annotated[str | None, Optional(Text("a date format such as %d.%m.%Y")), "how texts write dates"] = None
     purpose: Annotated[str, Text("a text", empty=True), "the same key gives other shifts for another purpose"] = ""
 
     name: ClassVar[str] = "shift-dates"
@@ -221,9 +223,9 @@ class CutDates(Treatment):
     """
 
     finest: Annotated[str, OneOf(*FINEST), "what is left of a date"] = "month"
-    oldest: Annotated[int | None, Maybe(Whole(1, 150)), "ages above this limit are coded as the limit"] = None
-    on: Annotated[str | None, Maybe(Name("a date or the name of a column")), "when ages are counted"] = None
-    format: Annotated[str | None, Maybe(Text("a date format such as %d.%m.%Y")), "how texts write dates"] = None
+    oldest: Annotated[int | None, Optional(Integer(1, 150)), "ages above this limit are coded as the limit"] = None
+    on: Annotated[str | None, Optional(Name("a date or the name of a column")), "when ages are counted"] = None
+    format: Annotated[str | None, Optional(Text("a date format such as %d.%m.%Y")), "how texts write dates"] = None
 
     name: ClassVar[str] = "cut-dates"
     summary: ClassVar[str] = "cuts dates to the month, the year or another unit"

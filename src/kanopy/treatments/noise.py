@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from kanopy._errors import JobError
-from kanopy._parameter_types import Flag, Names, Number, OneOf
+from kanopy._parameter_types import ColumnNames, Flag, Number, OneOf
 from kanopy.treatments.base import NUMBERS, SEED, Table, Treatment, numbers_of, published_numbers, settled
 from kanopy.treatments.random_numbers import normals, uniforms
 
@@ -29,7 +29,7 @@ class Noise(Treatment):
 
     share: Annotated[float, Number(above=0, most=10), "spread of the noise as a share of the column's own"] = 0.1
     kind: Annotated[str, OneOf(*NOISES), "added, correlated, or multiplied"] = ADDITIVE
-    together: Annotated[tuple[str, ...], Names(), "columns whose covariances are kept, if correlated"] = ()
+    together: Annotated[tuple[str, ...], ColumnNames(), "columns whose covariances are kept, if correlated"] = ()
     whole: Annotated[bool, Flag(), "publish whole numbers"] = False
 
     name: ClassVar[str] = "noise"

@@ -11,7 +11,7 @@ import polars as pl
 
 from kanopy._arrays import Floats, Longs
 from kanopy._errors import JobError, some
-from kanopy._parameter_types import Flag, MapOf, Names, Number, Share
+from kanopy._parameter_types import ColumnNames, Flag, MapOf, Number, Share
 from kanopy.hierarchy.column import canonical_label
 from kanopy.treatments.base import SEED, Table, Treatment, members_of, missing, strata_of
 from kanopy.treatments.random_numbers import uniforms
@@ -56,7 +56,7 @@ class Pram(Treatment):
         "per category the probabilities of what it becomes",
     ] = field(default_factory=dict)
     invariant: Annotated[bool, Flag(), "turn the own matrix into one that keeps expected frequencies"] = False
-    within: Annotated[tuple[str, ...], Names(), "columns whose strata have frequencies of their own"] = ()
+    within: Annotated[tuple[str, ...], ColumnNames(), "columns whose strata have frequencies of their own"] = ()
 
     name: ClassVar[str] = "pram"
     summary: ClassVar[str] = "replaces categories by chance"

@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from kanopy._arrays import Floats, Longs
-from kanopy._parameter_types import Names, Number, OneOf
+from kanopy._parameter_types import ColumnNames, Number, OneOf
 from kanopy.treatments.base import (
     NUMBERS,
     SEED,
@@ -40,7 +40,7 @@ class Rounding(Treatment):
 
     base: Annotated[float, Number(above=0), "values become multiples of it"]
     kind: Annotated[str, OneOf(*ROUNDINGS), "to the nearest multiple, at random, or with kept totals"] = NEAREST
-    within: Annotated[tuple[str, ...], Names(), "columns whose strata keep their totals, if controlled"] = ()
+    within: Annotated[tuple[str, ...], ColumnNames(), "columns whose strata keep their totals, if controlled"] = ()
 
     name: ClassVar[str] = "round"
     summary: ClassVar[str] = "publishes multiples of a base"

@@ -10,7 +10,7 @@ import polars as pl
 
 from kanopy._arrays import Longs
 from kanopy._errors import JobError, some
-from kanopy._parameter_types import Names, Number, Whole
+from kanopy._parameter_types import ColumnNames, Integer, Number
 from kanopy.treatments.base import (
     NUMBERS,
     SEED,
@@ -46,7 +46,7 @@ class RankSwap(Treatment):
     """
 
     percent: Annotated[float, Number(above=0, most=100), "how far ranks move, in percent of the rows"] = 5.0
-    within: Annotated[tuple[str, ...], Names(), "columns whose strata values do not leave"] = ()
+    within: Annotated[tuple[str, ...], ColumnNames(), "columns whose strata values do not leave"] = ()
 
     name: ClassVar[str] = "rank-swap"
     summary: ClassVar[str] = "swaps values of near ranks"
@@ -87,8 +87,8 @@ class Shuffle(Treatment):
     Whatever else is known of a row says nothing about the shuffled values but its stratum.
     """
 
-    within: Annotated[tuple[str, ...], Names(), "columns whose strata values do not leave"] = ()
-    together: Annotated[tuple[str, ...], Names(), "columns that are shuffled as one"] = ()
+    within: Annotated[tuple[str, ...], ColumnNames(), "columns whose strata values do not leave"] = ()
+    together: Annotated[tuple[str, ...], ColumnNames(), "columns that are shuffled as one"] = ()
 
     name: ClassVar[str] = "shuffle"
     summary: ClassVar[str] = "shuffles values among the rows of a stratum"
@@ -149,7 +149,7 @@ class Resample(Treatment):
     """Re-sampling: the column is drawn `times` times with replacement, each draw is sorted, and the value of each rank
     becomes the mean of the draws at that rank (Heer 1993)."""
 
-    times: Annotated[int, Whole(1), "how many draws"] = 3
+    times: Annotated[int, Integer(1), "how many draws"] = 3
 
     name: ClassVar[str] = "resample"
     summary: ClassVar[str] = "gives each rank the mean of several random draws"

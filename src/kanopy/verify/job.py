@@ -21,7 +21,7 @@ from kanopy.privacy.personal import Constrained
 from kanopy.verify.labels import SUPPRESSED, as_text, written
 
 Mask = npt.NDArray[np.bool_]
-AT_HOME = ("identifier", "undecided", "withheld", "unit")
+UNPUBLISHED_ROLES = ("identifier", "undecided", "withheld", "unit")
 RECOUNTED = ("loss", "loss-geometric", "precision", "height", "aecs", "discernibility")
 """Scores that are counted again where columns have one level each; entropy is not."""
 GENERALIZED = ("quasi-identifier", "text")
@@ -39,12 +39,12 @@ class Claims:
     levels: Mapping[str, int] | None = None
     score: float | None = None
     metric: str = "loss"
-    rows_of: npt.NDArray[np.int64] | None = None
+    multiplicity: npt.NDArray[np.int64] | None = None
     """For how many rows each row of both tables stands, where an engine counted them: those left out stand here too."""
 
     def many(self, marked: Mask) -> int:
         """How many rows are marked."""
-        return int(marked.sum()) if self.rows_of is None else int(self.rows_of[marked].sum())
+        return int(marked.sum()) if self.multiplicity is None else int(self.multiplicity[marked].sum())
 
 
 def verify_job(job: Any, original: pl.DataFrame, published: pl.DataFrame, claims: Claims | None = None) -> None:
@@ -88,9 +88,9 @@ def _columns(job: Any, original: pl.DataFrame, published: pl.DataFrame) -> None:
     for name in original.columns:
         role = job.roles.get(name)
         hashed = name in job.pseudonymize or name in _treated(job)
-        if name in there and not hashed and (role in AT_HOME or (role is None and job.rest != "publish")):
+        if name in there and not hashed and (role in UNPUBLISHED_ROLES or (role is None and job.rest != "publish")):
             raise _failed(f"{name!r} must not leave, and would be published")
-        if name not in there and (hashed or (role is not None and role not in AT_HOME)):
+        if name not in there and (hashed or (role is not None and role not in UNPUBLISHED_ROLES)):
             raise _failed(f"{name!r} is missing from the release")
     if published.columns != [name for name in original.columns if name in there]:
         raise _failed("The release has other columns than the table, or has them in another order")
@@ -175,8 +175,8 @@ def _untouched(job: Any, before: pl.DataFrame, published: pl.DataFrame, gone: Ma
             same = pl.Series([one == other for one, other in zip(was, now, strict=True)], dtype=pl.Boolean)
         else:
             same = was.eq_missing(now)
-        emptied = now.is_null().to_numpy() & gone
-        changed = ~same.to_numpy() & ~emptied
+        withheld_values = now.is_null().to_numpy() & gone
+        changed = ~same.to_numpy() & ~withheld_values
         if changed.any():
             raise _failed(f"{int(changed.sum()):,} values of {name!r} were changed, which is published as it is")
 
@@ -262,7 +262,7 @@ def _loss(job: Any, original: pl.DataFrame, published: pl.DataFrame, claims: Cla
         return
     rows, covered = claims.many(np.ones(original.height, np.bool_)), {}
     behind = np.arange(original.height) if claims.rows is None else claims.rows
-    standing = np.ones(len(gone), np.int64) if claims.rows_of is None else claims.rows_of[behind]
+    standing = np.ones(len(gone), np.int64) if claims.multiplicity is None else claims.multiplicity[behind]
     kept = int(standing[~gone].sum())
     weights = [job.weights.get(name, 1.0) for name in hierarchies]
     labels = [published[name].alias(str(at)) for at, name in enumerate(hierarchies)]

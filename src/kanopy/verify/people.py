@@ -17,7 +17,7 @@ from kanopy.verify.regroup import labels_of_values
 
 
 @dataclass(frozen=True, eq=False)
-class Whose:
+class UnitColumns:
     """Whose rows are published: the columns that say it, row by row beside the release.
 
     `known` is how many rows of one person others may know; `None` means all.
@@ -34,7 +34,7 @@ class Whose:
     def units(self) -> pl.Series:
         """A number per row, equal where the columns say the same; a row that does not say stands alone.
 
-        >>> Whose(pl.DataFrame({"patient": ["b", None, "b", None]})).units.n_unique()
+        >>> UnitColumns(pl.DataFrame({"patient": ["b", None, "b", None]})).units.n_unique()
         3
         """
         gap = "\0"
@@ -48,46 +48,46 @@ class Whose:
         named = told.with_row_index("\0row").with_columns(pl.col("\0row").min().over(told.columns).alias("\0unit"))
         return named.select(pl.when(alone).then("\0row").otherwise("\0unit").alias("\0unit")).to_series()
 
-    def of(self, rows: pl.Series) -> Whose:
+    def of(self, rows: pl.Series) -> UnitColumns:
         """The same of some rows."""
         found = replace(self, columns=self.columns.filter(rows))
         found.__dict__["units"] = self.units.filter(rows)
         return found
 
 
-def people_of(frame: pl.DataFrame, quasi: Sequence[str], whose: Whose) -> pl.Series:
+def people_of(frame: pl.DataFrame, quasi: Sequence[str], unit_columns: UnitColumns) -> pl.Series:
     """How many different units each published combination of labels has.
 
     >>> frame = pl.DataFrame({"age": ["30", "30", "40"]})
-    >>> sorted(people_of(frame, ["age"], Whose(pl.DataFrame({"patient": ["a", "b", "b"]}))).to_list())
+    >>> sorted(people_of(frame, ["age"], UnitColumns(pl.DataFrame({"patient": ["a", "b", "b"]}))).to_list())
     [1, 2]
     """
-    keys, named = _named(frame, quasi, whose)
+    keys, named = _named(frame, quasi, unit_columns)
     return named.lazy().group_by(keys).agg(pl.col("\0unit").n_unique()).collect()["\0unit"]
 
 
-def require_traces(frame: pl.DataFrame, quasi: Sequence[str], whose: Whose, k: int) -> None:
+def require_traces(frame: pl.DataFrame, quasi: Sequence[str], unit_columns: UnitColumns, k: int) -> None:
     """Refuse a release in which what may be known of a person (`known`) fits fewer than `k`.
 
     >>> frame, patients = pl.DataFrame({"age": ["30", "40", "30", "30"]}), pl.DataFrame({"patient": list("aabb")})
-    >>> require_traces(frame, ["age"], Whose(patients, known=1), 1)
-    >>> require_traces(frame, ["age"], Whose(patients, known=None), 2)
+    >>> require_traces(frame, ["age"], UnitColumns(patients, known=1), 1)
+    >>> require_traces(frame, ["age"], UnitColumns(patients, known=None), 2)
     Traceback (most recent call last):
     kanopy._errors.VerificationFailed: All rows of one of the people fit only 1 of them, k is 2. ...
     """
-    if whose.known == 1 or not frame.height:
+    if unit_columns.known == 1 or not frame.height:
         return
-    keys, named = _named(frame, quasi, whose)
+    keys, named = _named(frame, quasi, unit_columns)
     rows = named.select("\0unit", pl.struct(keys).rank("dense").alias("\0class"))
-    rows = rows.unique(maintain_order=True) if whose.once else rows
-    if whose.known is None:
+    rows = rows.unique(maintain_order=True) if unit_columns.once else rows
+    if unit_columns.known is None:
         traces = rows.group_by("\0unit").agg(pl.col("\0class").sort().cast(pl.String).alias("\0trace"))
         same = traces.select(pl.col("\0trace").list.join(" ")).group_by("\0trace").len()["len"]
-        _require_enough(same, k, "All rows", whose.called)
+        _require_enough(same, k, "All rows", unit_columns.called)
         return
     numbered = rows.sort("\0unit", "\0class").with_columns(pl.int_range(pl.len()).over("\0unit").alias("\0at"))
     found = numbered.rename({"\0class": "1", "\0at": "\0last"})
-    for size in range(1, whose.known + 1):
+    for size in range(1, unit_columns.known + 1):
         names = [str(place) for place in range(1, size + 1)]
         if size > 1:
             found = found.join(numbered, on="\0unit").filter(pl.col("\0at") > pl.col("\0last"))
@@ -96,7 +96,7 @@ def require_traces(frame: pl.DataFrame, quasi: Sequence[str], whose: Whose, k: i
         found = found.group_by(["\0unit", *names]).agg(pl.col("\0last").min())
         if not found.height:
             return
-        _require_enough(found.group_by(names).len()["len"], k, f"{size} of the rows", whose.called)
+        _require_enough(found.group_by(names).len()["len"], k, f"{size} of the rows", unit_columns.called)
 
 
 def rare_traces(frame: pl.DataFrame, quasi: Sequence[str], key: pl.Series, k: int) -> tuple[int, int]:
@@ -121,7 +121,7 @@ def require_fixed(
     original: pl.DataFrame,
     frame: pl.DataFrame,
     quasi: Sequence[str],
-    whose: Whose,
+    unit_columns: UnitColumns,
     gone: Mask | None = None,
     kept: Mask | None = None,
 ) -> None:
@@ -130,39 +130,45 @@ def require_fixed(
     Two labels for one would together say more than either; `gone` are the suppressed rows, which show nothing. `kept`
     says which original rows are in the frame at all: what is the same is asked of all of them.
 
-    >>> visits, whose = pl.DataFrame({"sex": ["f", "f"]}), Whose(pl.DataFrame({"patient": ["a", "a"]}))
-    >>> require_fixed(visits, pl.DataFrame({"sex": ["f", "*"]}), ["sex"], whose)
+    >>> visits, unit_columns = pl.DataFrame({"sex": ["f", "f"]}), UnitColumns(pl.DataFrame({"patient": ["a", "a"]}))
+    >>> require_fixed(visits, pl.DataFrame({"sex": ["f", "*"]}), ["sex"], unit_columns)
     Traceback (most recent call last):
     kanopy._errors.VerificationFailed: 'sex' is the same in all rows of each of the people, and published ...
     """
     shown = pl.Series([True]).new_from_index(0, frame.height) if gone is None else pl.Series(~gone)
-    published = whose.units if kept is None else whose.units.filter(pl.Series(kept))
+    published = unit_columns.units if kept is None else unit_columns.units.filter(pl.Series(kept))
     for name in quasi:
-        before = pl.LazyFrame([original[name].alias("\0before"), whose.units])
+        before = pl.LazyFrame([original[name].alias("\0before"), unit_columns.units])
         fixed = before.group_by("\0unit").agg(pl.col("\0before").n_unique() == 1).select("\0before").collect()
         after = pl.DataFrame([frame[name].alias("\0after"), published]).filter(shown)
         told = after.lazy().group_by("\0unit").agg(pl.col("\0after").n_unique())
         if fixed["\0before"].all() and told.select((pl.col("\0after") > 1).any()).collect().item():
             raise VerificationFailed(
-                f"{name!r} is the same in all rows of each of the {whose.called}, and published in two ways. "
+                f"{name!r} is the same in all rows of each of the {unit_columns.called}, and published in two ways. "
                 "Nothing was written. This is an error in Kanopy: please report it."
             )
 
 
 def require_lists(
-    frame: pl.DataFrame, quasi: Sequence[str], column: str, separator: str | None, whose: Whose | None, k: int
+    frame: pl.DataFrame,
+    quasi: Sequence[str],
+    column: str,
+    separator: str | None,
+    unit_columns: UnitColumns | None,
+    k: int,
 ) -> None:
     """Refuse a table of lists, as it is about to leave, in which what may be known of a row fits fewer than `k`.
 
     Suppressed rows, which show nothing, are left out; whose rows these are is not asked again: each is its own.
 
-    >>> frame, whose = pl.DataFrame({"bought": [["ale", "nuts"], ["ale"]]}), Whose(pl.DataFrame({"row": [0, 0, 1]}))
-    >>> require_lists(frame, ["bought"], "bought", None, whose, 1)
-    >>> require_lists(frame, ["bought"], "bought", None, whose, 2)
+    >>> frame = pl.DataFrame({"bought": [["ale", "nuts"], ["ale"]]})
+    >>> unit_columns = UnitColumns(pl.DataFrame({"row": [0, 0, 1]}))
+    >>> require_lists(frame, ["bought"], "bought", None, unit_columns, 1)
+    >>> require_lists(frame, ["bought"], "bought", None, unit_columns, 2)
     Traceback (most recent call last):
     kanopy._errors.VerificationFailed: One element of one of the people fit only 1 of them, k is 2. ...
     """
-    if whose is None or list(whose.columns.columns) != ["row"]:
+    if unit_columns is None or list(unit_columns.columns.columns) != ["row"]:
         return  # several rows may be about one: they were counted together, element by element
     lists = frame[column] if separator is None else frame[column].fill_null("").str.split(separator)
     others = [frame[name] for name in quasi if name != column]
@@ -171,9 +177,9 @@ def require_lists(
     stars = [table[name].cast(pl.String).fill_null("") == "*" for name in quasi]
     hidden = pl.DataFrame([each.alias(str(i)) for i, each in enumerate(stars)]).select(pl.all_horizontal(pl.all()))
     shown = table.filter(~hidden.to_series())
-    told = replace(whose, columns=shown.select("row"), missing_tokens=())
+    told = replace(unit_columns, columns=shown.select("row"), missing_tokens=())
     if shown.height:
-        _require_enough(people_of(shown, quasi, told), k, "One element", whose.called)
+        _require_enough(people_of(shown, quasi, told), k, "One element", unit_columns.called)
         require_traces(shown, quasi, told, k)
 
 
@@ -187,10 +193,10 @@ def _require_enough(fitting: pl.Series, k: int, what: str, called: str) -> None:
         )
 
 
-def _named(frame: pl.DataFrame, quasi: Sequence[str], whose: Whose) -> tuple[list[str], pl.DataFrame]:
+def _named(frame: pl.DataFrame, quasi: Sequence[str], unit_columns: UnitColumns) -> tuple[list[str], pl.DataFrame]:
     """The labels under names that no column has, and whose row each is."""
     keys = [f"\0{place}" for place in range(len(quasi))]
     labels = [frame[name].alias(key) for name, key in zip(quasi, keys, strict=True)]
-    if len(whose.units) != frame.height:
+    if len(unit_columns.units) != frame.height:
         raise VerificationFailed("It is not known whose rows would be published. Nothing was written.")
-    return keys, pl.DataFrame([*labels, whose.units])
+    return keys, pl.DataFrame([*labels, unit_columns.units])

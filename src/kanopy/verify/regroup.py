@@ -54,8 +54,8 @@ class Background:
     that models need but that do not leave, row by row beside the release. `population` carries the labels that the
     release would publish for its people. `survey` has sampling weights and households, row by row beside the release.
     `units` says whose rows the release has, and `original_units` whose the
-    original: then each of them counts once in a class, and once for each of its values there. `rows_of` and
-    `original_rows_of` say for how many rows each row of these tables stands, where an engine counted them.
+    original: then each of them counts once in a class, and once for each of its values there. `multiplicity` and
+    `original_multiplicity` say for how many rows each row of these tables stands, where an engine counted them.
     """
 
     original: pl.DataFrame
@@ -65,8 +65,8 @@ class Background:
     survey: SurveyColumns | None = None
     units: pl.Series | None = None
     original_units: pl.Series | None = None
-    rows_of: Longs | None = None
-    original_rows_of: Longs | None = None
+    multiplicity: Longs | None = None
+    original_multiplicity: Longs | None = None
     facts: Mapping[str, ColumnFacts] = field(default_factory=dict)
     """What is known of sensitive columns, where it is not to be counted from `original`."""
 
@@ -102,17 +102,20 @@ def labels_of_values(series: pl.Series, missing: str = MISSING_LABEL) -> pl.Seri
 
 
 def column_facts(
-    series: pl.Series, hierarchy: Hierarchy | None = None, units: pl.Series | None = None, rows_of: Longs | None = None
+    series: pl.Series,
+    hierarchy: Hierarchy | None = None,
+    units: pl.Series | None = None,
+    multiplicity: Longs | None = None,
 ) -> ColumnFacts:
     """What models may know of a column, counted from the column itself; with `units`, each of them once per value, and
-    with `rows_of`, each row as many times.
+    with `multiplicity`, each row as many times.
 
     >>> column_facts(pl.Series("pay", [20, 10, 20])).totals.tolist()
     [1, 2]
     """
     missing = missing_label(series, hierarchy=hierarchy)
-    if units is None and rows_of is not None:
-        standing = pl.DataFrame([series.alias("label"), pl.Series("len", rows_of)])
+    if units is None and multiplicity is not None:
+        standing = pl.DataFrame([series.alias("label"), pl.Series("len", multiplicity)])
         counted = standing.group_by("label").agg(pl.col("len").sum())
     elif units is None:
         counted = series.alias("label").to_frame().group_by("label").len()
@@ -174,11 +177,11 @@ def published(
     named = [frame[name].alias(key) for name, key in zip(quasi, keys, strict=True)]
     own = [_column(frame, background, name).alias(value) for name, value in zip(columns, values, strict=True)]
     # The one pass over all rows; everything after it works on the different combinations.
-    whose = [] if background.units is None else [background.units.alias("\0unit")]
-    together = [*keys, *values, *(unit.name for unit in whose)]
-    table, counted_rows = pl.DataFrame([*named, *own, *whose]), pl.len()
-    if background.rows_of is not None:
-        table, counted_rows = table.with_columns(pl.Series("\0rows", background.rows_of)), pl.col("\0rows").sum()
+    unit_columns = [] if background.units is None else [background.units.alias("\0unit")]
+    together = [*keys, *values, *(unit.name for unit in unit_columns)]
+    table, counted_rows = pl.DataFrame([*named, *own, *unit_columns]), pl.len()
+    if background.multiplicity is not None:
+        table, counted_rows = table.with_columns(pl.Series("\0rows", background.multiplicity)), pl.col("\0rows").sum()
     cells = table.group_by(together).agg(counted_rows.alias("\0count"))
     people = None if background.population is None else [background.population[name] for name in quasi]
     gaps = {
@@ -199,7 +202,7 @@ def published(
     counts = cells["\0count"].to_numpy().astype(np.int64)
     starts = np.flatnonzero(first)
     sizes = np.add.reduceat(counts, starts) if len(starts) else np.zeros(0, np.int64)
-    if whose:
+    if unit_columns:
         sizes = _different(class_of_cell, cells["\0unit"], len(sizes))
     grouped = cells.filter(pl.Series(first)).select(pl.col(key).cast(pl.String) for key in keys)
     population = None
@@ -219,7 +222,7 @@ def published(
             background.original[name],
             background.hierarchies.get(name),
             background.original_units,
-            background.original_rows_of,
+            background.original_multiplicity,
         )
         width = len(facts[name].values)
         known = pl.Series(list(facts[name].values), dtype=pl.String)
@@ -227,7 +230,7 @@ def published(
         if place.null_count():
             raise DataError(f"The column {name!r} of the release holds values that the original column does not have.")
         cell = class_of_cell * width + place.to_numpy()
-        if whose:
+        if unit_columns:
             counted = _different(cell, cells["\0unit"], len(sizes) * width)
         else:
             counted = np.bincount(cell, weights=counts, minlength=len(sizes) * width).astype(np.int64)
@@ -248,7 +251,7 @@ def published(
         numbered = grouped.select(keys).with_row_index("\0class")
         joined = rows.join(numbered, on=keys, how="left", maintain_order="left")["\0class"]
         survey = background.survey.of_classes(joined.cast(pl.Int32).fill_null(-1).to_numpy(), len(sizes))
-    if whose and any(model.of_others for model in models):
+    if unit_columns and any(model.of_others for model in models):
         numbers = cells["\0unit"].rank("dense").to_numpy().astype(np.int32) - 1
         survey = {**survey, "class_of_row": class_of_cell.astype(np.int32), "units": Units(numbers)}
     found = Classes(sizes, histograms=histograms, facts=facts, population=population, labels=labels, **survey)

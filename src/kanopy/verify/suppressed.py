@@ -11,7 +11,7 @@ import polars as pl
 from kanopy._arrays import Longs
 from kanopy._core.classes import Classes
 from kanopy.privacy.models import KAnonymity, Model, failing
-from kanopy.verify.people import Whose
+from kanopy.verify.people import UnitColumns
 from kanopy.verify.regroup import Background, published_classes
 
 
@@ -31,8 +31,8 @@ def unguarded(
     models: Sequence[Model],
     sensitive: Sequence[str],
     background: Background | None,
-    whose: Whose | None = None,
-    rows_of: Longs | None = None,
+    unit_columns: UnitColumns | None = None,
+    multiplicity: Longs | None = None,
 ) -> Iterator[tuple[str, Model]]:
     """The sensitive columns whose values suppressed rows show though a model does not hold for them, and the model.
 
@@ -45,8 +45,8 @@ def unguarded(
     >>> [(name, model.name) for name, model in unguarded(rows, ["age"], models, ["ill"], Background(rows[["ill"]]))]
     [('ill', 'l-distinct')]
     """
-    many = rows.height if rows_of is None else int(rows_of.sum())
-    together = Classes(np.array([many if whose is None else whose.units.n_unique()]))
+    many = rows.height if multiplicity is None else int(multiplicity.sum())
+    together = Classes(np.array([many if unit_columns is None else unit_columns.units.n_unique()]))
     for name in sensitive:
         if name not in rows.columns or not tells(rows[name]).any():
             continue
@@ -59,7 +59,7 @@ def unguarded(
                 assert background is not None, "models about columns need them"
                 own = replace(
                     background, unpublished=None, population=None, survey=None,
-                    units=None if whose is None else whose.units, rows_of=rows_of,
+                    units=None if unit_columns is None else unit_columns.units, multiplicity=multiplicity,
                 )  # fmt: skip
                 unsafe = bool(model.hidden) or bool(failing(model, published_classes(rows, quasi, [model], own)).any())
             if unsafe:

@@ -111,12 +111,12 @@ def _groups(seen: TreatedColumns) -> str:
     keys = [seen.published[name].cast(pl.Float64 if _is_number(seen.published[name]) else pl.String, strict=False)
             .alias(f"p{j}") for j, name in enumerate(names)]  # fmt: skip
     strata = [seen.original[name].cast(pl.String).alias(f"s{j}") for j, name in enumerate(within)]
-    whose = (
+    unit_columns = (
         seen.original.select(seen.unit).to_struct("unit")
         if seen.unit
         else pl.Series("unit", range(seen.original.height))
     )
-    table = pl.DataFrame([*strata, *keys, whose])
+    table = pl.DataFrame([*strata, *keys, unit_columns])
     some_known = pl.any_horizontal([pl.col(f"p{j}").is_not_null() for j in range(len(names))])
     by = [*(f"s{j}" for j in range(len(within))), *(f"p{j}" for j in range(len(names)))]
     counted = table.filter(some_known).group_by(by).agg(pl.col("unit").n_unique().alias("people"))
@@ -363,10 +363,10 @@ def _shifted(seen: TreatedColumns) -> str:
     layout, days = seen.job.get("format"), int(seen.job.get("days", 182))
     before, after = (_moments(table[seen.column], layout) for table in (seen.original, seen.published))
     units = list(seen.job.get("unit") or seen.unit)
-    whose = seen.original.select([pl.col(name).cast(pl.String).alias(f"u{j}") for j, name in enumerate(units)])
-    table = whose.with_columns(gap=after - before, before=before, after=after).drop_nulls("gap")
+    unit_columns = seen.original.select([pl.col(name).cast(pl.String).alias(f"u{j}") for j, name in enumerate(units)])
+    table = unit_columns.with_columns(gap=after - before, before=before, after=after).drop_nulls("gap")
     finest = seen.job.get("finest")
-    by = whose.columns
+    by = unit_columns.columns
     if finest is not None:
         # After cutting, a shift is known up to what was cut.
         slack = {

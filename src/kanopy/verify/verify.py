@@ -17,7 +17,7 @@ from kanopy._arrays import SUPPRESSED_LABEL, Longs
 from kanopy._core.classes import Classes
 from kanopy._errors import VerificationFailed
 from kanopy.privacy.models import KAnonymity, Model, failing
-from kanopy.verify.people import Whose, people_of, require_traces
+from kanopy.verify.people import UnitColumns, people_of, require_traces
 from kanopy.verify.regroup import Background, labels_of_values, published_classes
 from kanopy.verify.suppressed import unguarded
 
@@ -73,8 +73,8 @@ def verify(
     gone: npt.NDArray[np.bool_] | None = None,
     sensitive: Sequence[str] = (),
     background: Background | None = None,
-    whose: Whose | None = None,
-    rows_of: Longs | None = None,
+    unit_columns: UnitColumns | None = None,
+    multiplicity: Longs | None = None,
 ) -> Verification:
     """Check a frame that is about to leave; raises `VerificationFailed` and never repairs anything.
 
@@ -82,20 +82,20 @@ def verify(
     those the release claims. Of the rows with `*` in every quasi-identifier, those beyond the suppressed ones form a
     class like any other (local recoding may generalize a group to the top of every hierarchy). `gone` says
     which of the published rows are the suppressed ones: they may show `sensitive` columns only if they are themselves a
-    class that satisfies the models about them. `background` is what models beyond class sizes look at. `whose` says
-    whose rows these are: then classes are counted in people, and what may be known of a person must fit k of them.
-    `rows_of` says for how many published rows each row of the frame stands, where an engine counted them.
+    class that satisfies the models about them. `background` is what models beyond class sizes look at. `unit_columns`
+    says whose rows these are: then classes are counted in people, and what may be known of a person must fit k of them.
+    `multiplicity` says for how many published rows each row of the frame stands, where an engine counted them.
     """
     _require_absent(identifiers, frame)
-    counted, hidden = _grouped(frame, quasi, rows_of)
-    height = frame.height if rows_of is None else int(rows_of.sum())
+    counted, hidden = _grouped(frame, quasi, multiplicity)
+    height = frame.height if multiplicity is None else int(multiplicity.sum())
     sizes = counted["\0rows"].to_numpy().astype(np.int64)
     suppressed = min(hidden, suppressed_rows)
     if hidden > suppressed:
         sizes = np.append(sizes, hidden - suppressed)
     published_people = None
-    if whose is not None:
-        shown, theirs = _shown(frame, quasi, gone, whose)
+    if unit_columns is not None:
+        shown, theirs = _shown(frame, quasi, gone, unit_columns)
         if len(sizes) != len(people := people_of(shown, quasi, theirs)):
             raise VerificationFailed("Two ways of counting the published classes disagree. Nothing was written.")
         sizes, published_people = people.to_numpy().astype(np.int64), theirs.units.n_unique()
@@ -103,12 +103,12 @@ def verify(
         require_traces(shown, quasi, theirs, k)
     seen = Classes(sizes)
     if background is not None:
-        seen = _seen(frame, quasi, models, gone, background, whose, rows_of)
+        seen = _seen(frame, quasi, models, gone, background, unit_columns, multiplicity)
         # Classes that only the population has are not published.
         published = seen.sizes[seen.sizes > 0]
         if sorted(published.tolist()) != sorted(sizes.tolist()):
             raise VerificationFailed("Two ways of counting the published classes disagree. Nothing was written.")
-    called = "rows" if whose is None else whose.called
+    called = "rows" if unit_columns is None else unit_columns.called
     for model in models:
         wrong = int((failing(model, seen) & (seen.sizes > 0)).sum())
         if wrong:
@@ -117,8 +117,8 @@ def verify(
                 "Nothing was written. This is an error in Kanopy: please report it."
             )
     if gone is not None and gone.any():
-        guarded = None if whose is None else whose.of(pl.Series(gone))
-        behind = None if rows_of is None else rows_of[gone]
+        guarded = None if unit_columns is None else unit_columns.of(pl.Series(gone))
+        behind = None if multiplicity is None else multiplicity[gone]
         _require_guarded(frame.filter(pl.Series(gone)), quasi, models, sensitive, background, guarded, behind)
     smallest = int(sizes.min()) if len(sizes) else 0
     found = Verification(height, suppressed, len(sizes), smallest, published_people)
@@ -199,13 +199,13 @@ def _seen(
     models: Sequence[Model],
     gone: npt.NDArray[np.bool_] | None,
     background: Background,
-    whose: Whose | None = None,
-    rows_of: Longs | None = None,
+    unit_columns: UnitColumns | None = None,
+    multiplicity: Longs | None = None,
 ) -> Classes:
     """The published classes with all that the models look at."""
-    shown, theirs = _shown(frame, quasi, gone, whose)
-    if rows_of is not None:
-        background = replace(background, rows_of=rows_of if gone is None else rows_of[~gone])
+    shown, theirs = _shown(frame, quasi, gone, unit_columns)
+    if multiplicity is not None:
+        background = replace(background, multiplicity=multiplicity if gone is None else multiplicity[~gone])
     if theirs is not None:
         background = replace(background, units=theirs.units)
     return published_classes(shown, quasi, models, background)
@@ -213,23 +213,23 @@ def _seen(
 
 @overload
 def _shown(
-    frame: pl.DataFrame, quasi: Sequence[str], gone: npt.NDArray[np.bool_] | None, whose: Whose
-) -> tuple[pl.DataFrame, Whose]: ...
+    frame: pl.DataFrame, quasi: Sequence[str], gone: npt.NDArray[np.bool_] | None, unit_columns: UnitColumns
+) -> tuple[pl.DataFrame, UnitColumns]: ...
 @overload
 def _shown(
-    frame: pl.DataFrame, quasi: Sequence[str], gone: npt.NDArray[np.bool_] | None, whose: Whose | None
-) -> tuple[pl.DataFrame, Whose | None]: ...
+    frame: pl.DataFrame, quasi: Sequence[str], gone: npt.NDArray[np.bool_] | None, unit_columns: UnitColumns | None
+) -> tuple[pl.DataFrame, UnitColumns | None]: ...
 def _shown(
-    frame: pl.DataFrame, quasi: Sequence[str], gone: npt.NDArray[np.bool_] | None, whose: Whose | None
-) -> tuple[pl.DataFrame, Whose | None]:
+    frame: pl.DataFrame, quasi: Sequence[str], gone: npt.NDArray[np.bool_] | None, unit_columns: UnitColumns | None
+) -> tuple[pl.DataFrame, UnitColumns | None]:
     """The rows that are not called suppressed, and whose they are; those called so must show nothing."""
     if gone is None or not gone.any():
-        return frame, whose
+        return frame, unit_columns
     empty = frame.filter(pl.Series(gone))
     if not all((empty[name].cast(pl.String) == SUPPRESSED_LABEL).fill_null(False).all() for name in quasi):
         raise VerificationFailed("Some suppressed rows still show quasi-identifiers. Nothing was written.")
     kept = pl.Series(~gone)
-    return frame.filter(kept), None if whose is None else whose.of(kept)
+    return frame.filter(kept), None if unit_columns is None else unit_columns.of(kept)
 
 
 def class_table(frame: pl.DataFrame, quasi: Sequence[str]) -> tuple[pl.DataFrame, int]:
@@ -243,19 +243,19 @@ def class_table(frame: pl.DataFrame, quasi: Sequence[str]) -> tuple[pl.DataFrame
     return table, suppressed
 
 
-def _grouped(frame: pl.DataFrame, quasi: Sequence[str], rows_of: Longs | None = None) -> tuple[pl.DataFrame, int]:
+def _grouped(frame: pl.DataFrame, quasi: Sequence[str], multiplicity: Longs | None = None) -> tuple[pl.DataFrame, int]:
     """One line per different combination of labels but the one of only `*`, and how many rows have that one."""
     if not quasi:  # nothing is generalized: all rows are one class
-        height = frame.height if rows_of is None else int(rows_of.sum())
+        height = frame.height if multiplicity is None else int(multiplicity.sum())
         return pl.DataFrame({"\0rows": [height]}), 0
     # Numbered, so that no column of the table can have the name of one made here.
     keys = [f"\0{place}" for place in range(len(quasi))]
     # By column and not by name: a name such as `*` or `^a.*$` would mean many columns.
     named = pl.DataFrame([frame[name].alias(key) for name, key in zip(quasi, keys, strict=True)])
-    if rows_of is None:
+    if multiplicity is None:
         counted = named.lazy().group_by(keys).agg(pl.len().alias("\0rows")).collect()
     else:
-        standing = named.with_columns(pl.Series("\0rows", rows_of))
+        standing = named.with_columns(pl.Series("\0rows", multiplicity))
         counted = standing.lazy().group_by(keys).agg(pl.col("\0rows").sum()).collect()
     texts = (pl.String, pl.Categorical, pl.Enum)
     if not all(isinstance(frame.schema[name], texts) for name in quasi):

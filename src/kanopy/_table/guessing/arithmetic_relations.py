@@ -41,12 +41,12 @@ def relations(
     >>> weight, height = draw.normal(75, 14, 500).round(), draw.normal(1.7, 0.1, 500).round(2)
     >>> shown = {"bmi": coded(pl.Series(weight / height**2).round(1))}
     >>> hidden = {"weight": coded(pl.Series(weight)), "height": coded(pl.Series(height))}
-    >>> [(found.told, found.how) for found in relations(shown, hidden)]
+    >>> [(found.revealed, found.how) for found in relations(shown, hidden)]
     [('weight', "is, with 'height', a product or quotient that gives"), ('height', "is, with 'weight', a product or ...
     """
     found: list[Dependence] = []
     for logarithms in (False, True):
-        seen = {*known, *((each.column, each.told) for each in found)}
+        seen = {*known, *((each.column, each.revealed) for each in found)}
         search = _Search(published, generalized, seen, {each.column for each in found}, logarithms)
         if search.possible:
             found += [*search.of_two(), *search.of_more()]
@@ -82,11 +82,11 @@ class _Search:
     def of_two(self) -> list[Dependence]:
         """Sums of a generalized column and another."""
         found = []
-        for told in self.hidden:
-            q = self.place[told]
+        for revealed in self.hidden:
+            q = self.place[revealed]
             for name in self.shown:
                 p = self.place[name]
-                if (name, told) in self.known or name in self.taken:
+                if (name, revealed) in self.known or name in self.taken:
                     continue
                 free = (1 - self.alike[p] ** 2) * (1 - self.alike[q] ** 2)
                 with np.errstate(all="ignore"):
@@ -146,16 +146,16 @@ class _Search:
             return []
         factors, constant, error, shares = fitted
         surest = {self.names[at]: share for at, share in shares.items() if share >= TOLD}
-        told = [each for each in self.hidden if each in surest and (name, each) not in self.known]
+        revealed = [each for each in self.hidden if each in surest and (name, each) not in self.known]
         others = [self.names[at] for at in factors]
-        if not told or self.taken & {*others, name}:  # what is held back already gives nothing away
+        if not revealed or self.taken & {*others, name}:  # what is held back already gives nothing away
             return []
         self.taken.add(name)
         kind = "a product or quotient" if self.logarithms else "a sum or difference"
         by_name = {self.names[at]: factor for at, factor in factors.items()}
         relation = Relation(name, by_name, constant, error, self.logarithms)
         found = []
-        for each in told:
+        for each in revealed:
             beside = tuple(other for other in others if other != each)
             how = f"is, with {', '.join(map(repr, beside))}, {kind} that gives"
             found.append(Dependence(name, each, how, surest[each], beside, relation))

@@ -36,7 +36,7 @@ ENDINGS_OF_NUMBERS = frozenset({"id", "no", "nr", "number", "num", "key", "uuid"
 
 
 @dataclass(frozen=True)
-class Spoken:
+class NameMeaning:
     """A meaning of a name and how clearly the name speaks of it."""
 
     meaning: Meaning
@@ -56,7 +56,7 @@ def words_of(name: str, *, spelled: bool = True) -> tuple[str, ...]:
     return tuple(word for word in re.split(r"[^a-z]+", plain) if word)
 
 
-def meanings_of(name: str) -> list[Spoken]:
+def meanings_of(name: str) -> list[NameMeaning]:
     """What a name may speak of, the clearest first.
 
     >>> [spoken.meaning.says for spoken in meanings_of("patient_age")]
@@ -64,12 +64,12 @@ def meanings_of(name: str) -> list[Spoken]:
     >>> meanings_of("lfaminc")[0].meaning.says, meanings_of("husage")[0].meaning.says, meanings_of("qzx")
     ('money', 'age', [])
     """
-    best: dict[str, Spoken] = {}
+    best: dict[str, NameMeaning] = {}
     spellings = dict.fromkeys((words_of(name), words_of(name, spelled=False)))
     for meaning, strength in itertools.chain(_in_scripts(name), *map(_matches, spellings)):
         known = best.get(meaning.says)
         if known is None or known.strength < strength:
-            best[meaning.says] = Spoken(meaning, strength)
+            best[meaning.says] = NameMeaning(meaning, strength)
     return sorted(best.values(), key=lambda spoken: -spoken.strength)
 
 

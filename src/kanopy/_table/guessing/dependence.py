@@ -32,16 +32,16 @@ BY_CHANCE = 10.0
 
 @dataclass(frozen=True)
 class Dependence:
-    """A `column` that is published as it is and tells something about generalized ones: `told` with its own values, or
-    together with those of `beside`."""
+    """A `column` that is published as it is and tells something about generalized ones: `revealed` with its own
+    values, or together with those of `beside`."""
 
     column: str
-    told: str
+    revealed: str
     how: str
     strength: float
     beside: tuple[str, ...] = ()
     relation: Relation | None = None
-    """What gives the column as a sum or product of `told` and those `beside`."""
+    """What gives the column as a sum or product of `revealed` and those `beside`."""
 
 
 @dataclass(frozen=True)
@@ -245,18 +245,18 @@ def dependences(published: Mapping[str, Coded], generalized: Mapping[str, Coded]
     hidden = {name: (Neighbours(column), Spread(column)) for name, column in generalized.items()}
     for name, column in published.items():
         beside, spread = Neighbours(column), Spread(column)
-        for told, (others, wide) in hidden.items():
+        for revealed, (others, wide) in hidden.items():
             ahead, back = wide.strength(beside), spread.strength(others)
             if ahead >= wide.enough(beside):
-                found[name, told] = Dependence(name, told, "determines", ahead)
+                found[name, revealed] = Dependence(name, revealed, "determines", ahead)
             elif back >= spread.enough(others):
-                found[name, told] = Dependence(name, told, "is a coarser form of", back)
-            elif _part_of_text(column, generalized[told]):
-                found[name, told] = Dependence(name, told, "is a part of", 1.0)
-            elif _same_values(column, generalized[told]):
-                found[name, told] = Dependence(name, told, "is a copy of", 1.0)
+                found[name, revealed] = Dependence(name, revealed, "is a coarser form of", back)
+            elif _part_of_text(column, generalized[revealed]):
+                found[name, revealed] = Dependence(name, revealed, "is a part of", 1.0)
+            elif _same_values(column, generalized[revealed]):
+                found[name, revealed] = Dependence(name, revealed, "is a copy of", 1.0)
     joint = relations(published, generalized, found)
-    found |= {(each.column, each.told): each for each in joint}
+    found |= {(each.column, each.revealed): each for each in joint}
     totals = {each.column: Spread(published[each.column]) for each in joint}
     for name, column in published.items() if joint else ():  # what says a sum in other words gives away as much
         beside = Neighbours(column)
@@ -265,7 +265,7 @@ def dependences(published: Mapping[str, Coded], generalized: Mapping[str, Coded]
             strength = strengths.get(each.column, 0.0)
             if strength >= totals[each.column].enough(beside) and name not in each.beside:
                 how = f"determines {each.column!r}, which {each.how}"
-                found.setdefault((name, each.told), replace(each, column=name, how=how, strength=strength))
+                found.setdefault((name, each.revealed), replace(each, column=name, how=how, strength=strength))
     return list(found.values())
 
 

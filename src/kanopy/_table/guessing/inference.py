@@ -33,8 +33,10 @@ class Narrowed:
     share: float
 
     def __str__(self) -> str:
-        how, told = self.dependence.how, self.dependence.told
-        return f"{how} {told!r} ({100 * self.share:.0f} % of the rows: fewer values than the published label allows)"
+        how, revealed = self.dependence.how, self.dependence.revealed
+        return (
+            f"{how} {revealed!r} ({100 * self.share:.0f} % of the rows: fewer values than the published label allows)"
+        )
 
 
 def find_dependences(
@@ -43,7 +45,7 @@ def find_dependences(
     """Which of the columns that are published as they are tell something about which generalized ones.
 
     >>> table = pl.DataFrame({"age": [20 + i * 37 % 60 for i in range(400)]}).with_columns(born=2020 - pl.col("age"))
-    >>> [(found.column, found.how, found.told) for found in find_dependences(table, ["born"], ["age"])]
+    >>> [(found.column, found.how, found.revealed) for found in find_dependences(table, ["born"], ["age"])]
     [('born', 'determines', 'age')]
     """
     shown, hidden, rows = list(published), set(generalized), drawn(frame.height, most_rows)
@@ -69,24 +71,24 @@ def narrowed(found: Sequence[Dependence], original: pl.DataFrame, labels: Mappin
     >>> narrowed(found, table, {"age": table["age"].cast(pl.String)})
     []
     """
-    names = dict.fromkeys(name for each in found for name in (each.column, each.told, *_others(each)))
+    names = dict.fromkeys(name for each in found for name in (each.column, each.revealed, *_others(each)))
     columns = {name: own for name in names if (own := coded(original[name])) is not None}
     groups = {name: _codes(label) for name, label in labels.items()}
-    told = []
+    revealed = []
     for each in found:
-        if not {each.column, each.told, *_others(each)} <= columns.keys():
+        if not {each.column, each.revealed, *_others(each)} <= columns.keys():
             continue
-        hidden, group = columns[each.told], groups[each.told]
+        hidden, group = columns[each.revealed], groups[each.revealed]
         allowed = _values_in(group, hidden)
         if each.relation is not None:
-            less = _by_relation(each.relation, each.told, columns, groups)
+            less = _by_relation(each.relation, each.revealed, columns, groups)
         else:
             both = group.astype(np.int64) * (columns[each.column].size + 1) + columns[each.column].codes + 1
             less = _values_in(np.unique(both, return_inverse=True)[1], hidden) < allowed
         share = float((less & (allowed > 1)).mean())
         if share >= LEAST_SHARE:
-            told.append(Narrowed(each, share))
-    return told
+            revealed.append(Narrowed(each, share))
+    return revealed
 
 
 def told_of_hidden(frame: pl.DataFrame, published: Iterable[str], generalized: Sequence[str]) -> dict[str, Narrowed]:
@@ -99,8 +101,8 @@ def told_of_hidden(frame: pl.DataFrame, published: Iterable[str], generalized: S
         return {}
     rows = frame[drawn(frame.height)]
     hidden = pl.Series(["*"]).new_from_index(0, rows.height)
-    told = sorted(narrowed(found, rows, dict.fromkeys(generalized, hidden)), key=lambda each: each.share)
-    return {each.dependence.column: each for each in told}
+    revealed = sorted(narrowed(found, rows, dict.fromkeys(generalized, hidden)), key=lambda each: each.share)
+    return {each.dependence.column: each for each in revealed}
 
 
 def _others(dependence: Dependence) -> tuple[str, ...]:
@@ -121,20 +123,20 @@ def _values_in(group: Ints | Longs, column: Coded) -> Longs:
     return found
 
 
-def _by_relation(relation: Relation, told: str, columns: Mapping[str, Coded], groups: Mapping[str, Ints]) -> Mask:
+def _by_relation(relation: Relation, revealed: str, columns: Mapping[str, Coded], groups: Mapping[str, Ints]) -> Mask:
     """Rows whose label allows values that a sum rules out, given what is published of its other parts."""
     total = _measured(columns[relation.total], relation)
     least, most = total - relation.constant, total - relation.constant
     for name, factor in relation.factors.items():
-        if name != told:
+        if name != revealed:
             numbers = _measured(columns[name], relation)
             ends = _ends(numbers, groups[name]) if name in groups else (numbers, numbers)
             low, high = np.sort(np.stack([factor * end for end in ends]), axis=0)
             least, most = least - high, most - low
-    least, most = np.sort(np.stack([least, most]) / relation.factors[told], axis=0)
-    own = _measured(columns[told], relation)
-    lowest, highest = _ends(own, groups[told])
-    slack = 2 * relation.error / abs(relation.factors[told]) + 1e-6 * float(np.nanmax(own) - np.nanmin(own))
+    least, most = np.sort(np.stack([least, most]) / relation.factors[revealed], axis=0)
+    own = _measured(columns[revealed], relation)
+    lowest, highest = _ends(own, groups[revealed])
+    slack = 2 * relation.error / abs(relation.factors[revealed]) + 1e-6 * float(np.nanmax(own) - np.nanmin(own))
     with np.errstate(invalid="ignore"):
         found: Mask = (least > lowest + slack) | (most < highest - slack)
     return found
@@ -159,14 +161,14 @@ def _ends(numbers: Floats, group: Ints) -> tuple[Floats, Floats]:
 
 
 def withheld(
-    told: Sequence[Narrowed], allowed: Collection[str] = (), needed: Collection[str] = ()
+    revealed: Sequence[Narrowed], allowed: Collection[str] = (), needed: Collection[str] = ()
 ) -> tuple[list[str], tuple[str, ...]]:
     """Which columns may not leave, and what to say of them and of those that leave all the same.
 
     `allowed` are those that the job publishes whatever they give away, `needed` those that a model of the job names.
     """
     reasons: dict[str, list[Narrowed]] = {}
-    for each in told:
+    for each in revealed:
         reasons.setdefault(each.dependence.column, []).append(each)
     held, notes = [], []
     for name, own in reasons.items():

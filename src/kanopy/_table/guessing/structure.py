@@ -224,8 +224,8 @@ def keys_of_people(frame: pl.DataFrame, without: Sequence[str] = (), identifiers
         spoken = [each.meaning for each in meanings_of(name)[:2]]
         if spoken and spoken[0].role == "sensitive":
             continue  # a count of cells or an income is no number of a person
-        told = [meaning for meaning in spoken if meaning.role == "identifier"]
-        speaks = any(meaning.says != PERSON_NAME for meaning in told)  # people share names, and sex hangs on most
+        revealed = [meaning for meaning in spoken if meaning.role == "identifier"]
+        speaks = any(meaning.says != PERSON_NAME for meaning in revealed)  # people share names, and sex hangs on most
         # What tells as many apart as the key is the key in other words; a constant tells nothing.
         others = [other for other in plain if other != name and 1 < distinct[other] < count]
         hanging = []

@@ -56,13 +56,13 @@ def candidates(state: WorkerState, notify: Callback, *, source: str, job: str, p
 
 def risky_rows(state: WorkerState, notify: Callback, *, source: str, job: str, project_folder: str) -> dict[str, Any]:
     """The rows of the original with the highest scores, and the smallest combinations that make each of them rare."""
-    from kanopy._job.reading_rules import as_said
+    from kanopy._job.reading_rules import apply_reading_rules
     from kanopy._table.frames import to_polars
     from kanopy.study.risk_study import assess_risk
 
     wanted = job_of(job, project_folder)
     Progress(notify)("looking for special uniques")
-    frame = as_said(*to_polars(state.frame(source, wanted)), wanted)[0]
+    frame = apply_reading_rules(*to_polars(state.frame(source, wanted)), wanted)[0]
     sets = min(LARGEST_SET, max(len(wanted.quasi) - 1, 1))
     if len(wanted.quasi) < 2:
         raise JobError("Combinations need at least two quasi-identifiers.")

@@ -30,11 +30,11 @@ def warm_up(state: WorkerState, notify: Callback, *, previews: bool = True) -> N
     >>> warm_up(WorkerState(), lambda step: True)
     """
     from kanopy.release.prepare import prepare
-    from kanopy.release.sweeps.preview import Looks, quick_job
+    from kanopy.release.sweeps.preview import Previews, quick_job
 
     people = {"age": [20 + i % 60 for i in range(600)], "sex": ["f", "m"] * 300}
     for job in (Job(quasi=["age", "sex"], k=5, local=local) for local in (True, False)):
-        previews_of_job = Looks(prepare(people, quick_job(job)))
+        previews_of_job = Previews(prepare(people, quick_job(job)))
         if previews:
             _charts(previews_of_job.sizes_before, previews_of_job.at(job).sizes_after, {"age": 0.5})
 

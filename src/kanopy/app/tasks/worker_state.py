@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from kanopy.hierarchy.column import Column
     from kanopy.release.prepare import Prepared
     from kanopy.release.result import Result
-    from kanopy.release.sweeps.preview import Looks
+    from kanopy.release.sweeps.preview import Previews
 
 SEARCH_SETTINGS = ("k", "suppress", "weights", "algorithm", "parameters", "local", "metric", "min_levels", "max_levels")
 """Settings that a table need not be prepared anew for."""
@@ -40,7 +40,7 @@ class WorkerState:
         self._layouts: dict[str, Any] = {}
         self._source: Source | None = None
         self._prepared: dict[Any, Prepared] = {}
-        self._previews: dict[Any, tuple[Looks, Job]] = {}
+        self._previews: dict[Any, tuple[Previews, Job]] = {}
         self.last: tuple[str, Result] | None = None
         """The release made last, and its folder."""
 
@@ -105,9 +105,9 @@ class WorkerState:
             self._prepared[key] = prepare(frame, job, source=name, progress=Progress(notify))
         return self._newest(self._prepared, key)
 
-    def previews(self, name: str, job: Job, notify: Callback | None = None) -> Looks:
+    def previews(self, name: str, job: Job, notify: Callback | None = None) -> Previews:
         """Previews of jobs on the table, cached likewise; a large table is not prepared anew for every edit."""
-        from kanopy.release.sweeps.preview import Looks, quick_job
+        from kanopy.release.sweeps.preview import Previews, quick_job
 
         quick = quick_job(job)
         self.frame(name, job)
@@ -117,7 +117,7 @@ class WorkerState:
             if self._previews:
                 earlier, earlier_job = next(reversed(self._previews.values()))
                 reused = earlier.with_hierarchies(self.frame(name, job), earlier_job, job)
-            self._previews[key] = reused or Looks(self.prepared(name, quick, notify)), job
+            self._previews[key] = reused or Previews(self.prepared(name, quick, notify)), job
         return self._newest(self._previews, key)[0]
 
     def _newest(self, cached: dict[Any, Cached], key: Any) -> Cached:

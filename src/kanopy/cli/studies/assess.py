@@ -44,7 +44,7 @@ def assess(
 
     Without --quasi and --job the columns that changed are compared.
     """
-    from kanopy._parameter_types import Whole, taken
+    from kanopy._parameter_types import Integer, taken
     from kanopy._progress import Clock, Step
     from kanopy._table.sinks import staged
     from kanopy.cli.studies.risk import page_or_numbers
@@ -55,7 +55,7 @@ def assess(
     check_outputs(inputs_of(original, released, file), report)
     check_document(report)
     wanted = o.job_of({"job": file, "quasi": given["quasi"]}, settled=False)
-    seed = taken(Whole(0), given["seed"], "seed")
+    seed = taken(Integer(0), given["seed"], "seed")
     with progress_bar() as show:
         show(Step("reading", None, ""))
         before, after = (read_data(original, layout.over(wanted)).frame, read_data(released, layout.of_others).frame)

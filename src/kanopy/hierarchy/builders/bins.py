@@ -11,7 +11,7 @@ import numpy as np
 
 from kanopy._arrays import Longs
 from kanopy._errors import HierarchyError
-from kanopy._parameter_types import Either, Flag, ListOf, Maybe, Number, Whole
+from kanopy._parameter_types import Either, Flag, Integer, ListOf, Number, Optional
 from kanopy.hierarchy.builders.base import NumericBuilder, bottom_up, label_format, span_tree
 from kanopy.hierarchy.builders.grid import (
     Edges,
@@ -41,8 +41,10 @@ class EqualWidth(GridBuilder):
 
     method: ClassVar[str] = "equal_width"
     summary: ClassVar[str] = "split the range into equal parts, again and again"
-    fan_out: Annotated[int, Whole(2), "parts made of one"] = 2
-    depth: Annotated[int | None, Maybe(Whole(1)), "how often to split; as often as the values allow if not said"] = None
+    fan_out: Annotated[int, Integer(2), "parts made of one"] = 2
+    depth: Annotated[
+        int | None, Optional(Integer(1)), "how often to split; as often as the values allow if not said"
+    ] = None
     low: RangeStart = None
     high: RangeEnd = None
 
@@ -75,8 +77,10 @@ class EqualFrequency(NumericBuilder):
 
     method: ClassVar[str] = "equal_frequency"
     summary: ClassVar[str] = "split the rows into equal parts, again and again"
-    fan_out: Annotated[int, Whole(2), "parts made of one"] = 2
-    depth: Annotated[int | None, Maybe(Whole(1)), "how often to split; as often as the values allow if not said"] = None
+    fan_out: Annotated[int, Integer(2), "parts made of one"] = 2
+    depth: Annotated[
+        int | None, Optional(Integer(1)), "how often to split; as often as the values allow if not said"
+    ] = None
 
     def build_numbers(self, column: Column) -> Hierarchy:
         size = column.size
@@ -188,10 +192,12 @@ class Cuts(GridBuilder):
         Either(ListOf(Number()), ListOf(ListOf(Number(), 1))),
         "where groups begin, one list or one per level",
     ] = ()
-    quantiles: Annotated[int | None, Maybe(Whole(2)), "groups of about equal numbers of rows, instead of edges"] = None
-    bottom: Annotated[float | None, Maybe(Number()), "everything up to here is one group"] = None
-    top: Annotated[float | None, Maybe(Number()), "everything from here on is one group"] = None
-    fan_out: Annotated[int, Whole(2), "groups joined at a time"] = 2
+    quantiles: Annotated[
+        int | None, Optional(Integer(2)), "groups of about equal numbers of rows, instead of edges"
+    ] = None
+    bottom: Annotated[float | None, Optional(Number()), "everything up to here is one group"] = None
+    top: Annotated[float | None, Optional(Number()), "everything from here on is one group"] = None
+    fan_out: Annotated[int, Integer(2), "groups joined at a time"] = 2
 
     def contradictions(self) -> Iterable[str]:
         if not self.edges and self.quantiles is None and self.bottom is None and self.top is None:

@@ -11,7 +11,7 @@ import numpy as np
 
 from kanopy._arrays import Floats, Longs
 from kanopy._errors import HierarchyError, some
-from kanopy._parameter_types import MapOf, Maybe, Name, Whole
+from kanopy._parameter_types import Integer, MapOf, Name, Optional
 from kanopy.hierarchy.builders.base import NumericBuilder, bottom_up, span_tree
 from kanopy.hierarchy.column import Column
 from kanopy.hierarchy.hierarchy import Hierarchy
@@ -32,10 +32,10 @@ class ClassBuilder(NumericBuilder):
     Where the intervals end depends on the target: take no column that must not be guessed from them.
     """
 
-    target: Annotated[str | None, Maybe(Name()), "the column of the table that holds the class"] = None
+    target: Annotated[str | None, Optional(Name()), "the column of the table that holds the class"] = None
     classes: Annotated[
         Mapping[str, Mapping[str, int]] | None,
-        Maybe(MapOf(MapOf(Whole(0), "{'yes': 3}"), "{'17': {'yes': 3, 'no': 1}}")),
+        Optional(MapOf(MapOf(Integer(0), "{'yes': 3}"), "{'17': {'yes': 3, 'no': 1}}")),
         "rows of each class per value, where no table has them",
     ] = None
 

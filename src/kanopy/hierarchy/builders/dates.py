@@ -12,7 +12,7 @@ import numpy as np
 
 from kanopy._arrays import SUPPRESSED_LABEL
 from kanopy._errors import HierarchyError, near_miss, some
-from kanopy._parameter_types import ListOf, Maybe, Text, collected
+from kanopy._parameter_types import ListOf, Optional, Text, collected
 from kanopy.hierarchy.builders.base import Builder
 from kanopy.hierarchy.column import Column, column_of_moments
 from kanopy.hierarchy.construct import parents_of_table
@@ -64,7 +64,7 @@ class Dates(Builder):
     granularities: Annotated[
         tuple[str, ...], ListOf(Text(), 1), "periods from short to long: day, week, month, 5 years, %Y-%m, …"
     ] = ("month", "quarter", "year", "decade")
-    format: Annotated[str | None, Maybe(Text()), "how dates are written in the data, such as %d/%m/%Y"] = None
+    format: Annotated[str | None, Optional(Text()), "how dates are written in the data, such as %d/%m/%Y"] = None
 
     def contradictions(self) -> Iterable[str]:
         mistakes: list[str] = []

@@ -11,7 +11,7 @@ from typing import Annotated, ClassVar
 import numpy as np
 
 from kanopy._errors import HierarchyError
-from kanopy._parameter_types import Flag, Maybe, Number
+from kanopy._parameter_types import Flag, Number, Optional
 from kanopy.hierarchy.builders.grid import Edges, GridBuilder, RangeEnd, RangeStart, as_edges, covering, whole_width
 from kanopy.hierarchy.column import Column
 
@@ -29,9 +29,9 @@ class Cgh(GridBuilder):
 
     method: ClassVar[str] = "cgh"
     summary: ClassVar[str] = "halve the range down to a width (Yaseen 2018)"
-    min_width: Annotated[float | None, Maybe(Number(above=0)), "the narrowest interval, if not as the data allows"] = (
-        None
-    )
+    min_width: Annotated[
+        float | None, Optional(Number(above=0)), "the narrowest interval, if not as the data allows"
+    ] = None
     low: RangeStart = None
     high: RangeEnd = None
 

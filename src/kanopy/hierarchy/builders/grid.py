@@ -11,7 +11,7 @@ import numpy as np
 
 from kanopy._arrays import Ints, Longs
 from kanopy._errors import HierarchyError
-from kanopy._parameter_types import Maybe, Number
+from kanopy._parameter_types import Number, Optional
 from kanopy.hierarchy.builders.base import HALF_OPEN, INTERVAL, NumericBuilder, label_format
 from kanopy.hierarchy.column import Column, column_of, on_decimal_grid
 from kanopy.hierarchy.construct import parents_of_table
@@ -23,8 +23,8 @@ Edges = tuple[Longs, Longs]
 """First and last position of the intervals of one level, ascending."""
 
 
-RangeStart = Annotated[float | None, Maybe(Number()), "where the range starts, if not at the smallest value"]
-RangeEnd = Annotated[float | None, Maybe(Number()), "where the range ends, if not at the largest value"]
+RangeStart = Annotated[float | None, Optional(Number()), "where the range starts, if not at the smallest value"]
+RangeEnd = Annotated[float | None, Optional(Number()), "where the range ends, if not at the largest value"]
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ import numpy as np
 
 from kanopy._arrays import SUPPRESSED_LABEL
 from kanopy._errors import HierarchyError, some
-from kanopy._parameter_types import Anything, Either, ListOf, MapOf, Maybe, Names, Text, Whole
+from kanopy._parameter_types import Anything, ColumnNames, Either, Integer, ListOf, MapOf, Optional, Text
 from kanopy.hierarchy.builders.base import Builder, constant, label_format, span_tree
 from kanopy.hierarchy.builders.masking import ANY
 from kanopy.hierarchy.column import Column, canonical_label
@@ -49,10 +49,12 @@ class Order(Builder):
     summary: ClassVar[str] = "runs of neighbours with a fan-out"
     fits: ClassVar[frozenset[str]] = ANY
     fan_out: Annotated[
-        int | tuple[int, ...], Either(Whole(2), ListOf(Whole(2), 1)), "neighbours joined at a time, or one per level"
+        int | tuple[int, ...],
+        Either(Integer(2), ListOf(Integer(2), 1)),
+        "neighbours joined at a time, or one per level",
     ] = (2,)
-    order: Annotated[tuple[str, ...], Names("values in their order"), "the values in order, if not by size"] = ()
-    label: Annotated[str | None, Maybe(Text(usable=label_format)), "how groups are named, as for intervals"] = None
+    order: Annotated[tuple[str, ...], ColumnNames("values in their order"), "the values in order, if not by size"] = ()
+    label: Annotated[str | None, Optional(Text(usable=label_format)), "how groups are named, as for intervals"] = None
 
     @property
     def _steps(self) -> tuple[int, ...]:
@@ -127,7 +129,7 @@ class Frequency(Builder):
     method: ClassVar[str] = "frequency"
     summary: ClassVar[str] = "common values stay, rare ones become other"
     fits: ClassVar[frozenset[str]] = ANY
-    k: Annotated[int, Whole(1), "rows that a value needs to stay at the first level"] = 5
+    k: Annotated[int, Integer(1), "rows that a value needs to stay at the first level"] = 5
     other: Annotated[str, Text(), "what rare values are called"] = "other"
 
     def build_column(self, column: Column) -> Hierarchy:
@@ -172,7 +174,7 @@ class Groups(Builder):
     groups: Annotated[
         Mapping[str, Any], MapOf(Anything(), '{"Europe": ["France", "Italy"]}', 1), "labels and their values, or labels"
     ] = field(default_factory=dict, hash=False)
-    other: Annotated[str | None, Maybe(Text()), "the label of values without a group, if they may be"] = None
+    other: Annotated[str | None, Optional(Text()), "the label of values without a group, if they may be"] = None
     top: Annotated[str, Text(), "the label above all groups"] = SUPPRESSED_LABEL
 
     def build_column(self, column: Column) -> Hierarchy:

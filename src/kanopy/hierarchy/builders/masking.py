@@ -9,7 +9,7 @@ from typing import Annotated, ClassVar, Literal
 
 from kanopy._arrays import SUPPRESSED_LABEL
 from kanopy._errors import HierarchyError, short
-from kanopy._parameter_types import Flag, ListOf, Maybe, OneOf, Text, Whole
+from kanopy._parameter_types import Flag, Integer, ListOf, OneOf, Optional, Text
 from kanopy.hierarchy.builders.base import Builder
 from kanopy.hierarchy.column import Column
 from kanopy.hierarchy.hierarchy import Hierarchy
@@ -69,11 +69,13 @@ class Redact(Builder):
     summary: ClassVar[str] = "hide the characters of a code one by one (ZIP)"
     fits: ClassVar[frozenset[str]] = frozenset({"text", "integer"})
     side: Annotated[Literal["right", "left"], OneOf("right", "left"), "where hiding begins"] = "right"
-    steps: Annotated[tuple[int, ...], ListOf(Whole(1)), "characters hidden per level; one each if not said"] = ()
+    steps: Annotated[tuple[int, ...], ListOf(Integer(1)), "characters hidden per level; one each if not said"] = ()
     char: Annotated[str, Text("a single character", usable=_one), "what a hidden character becomes"] = "*"
     keep_length: Annotated[bool, Flag(), "hidden characters stay as char; otherwise they are cut off"] = True
     joining: Annotated[bool, Flag(), JOINING] = False
-    zeros: Annotated[int | None, Maybe(Whole(1)), "digits of numbers that lost zeros: with 5, 2139 is 02139"] = None
+    zeros: Annotated[int | None, Optional(Integer(1)), "digits of numbers that lost zeros: with 5, 2139 is 02139"] = (
+        None
+    )
 
     def build_column(self, column: Column) -> Hierarchy:
         values = column.labels()
@@ -124,8 +126,8 @@ class Prefix(Builder):
     method: ClassVar[str] = "prefix"
     summary: ClassVar[str] = "ever shorter prefixes (ICD, paths)"
     fits: ClassVar[frozenset[str]] = frozenset({"text", "integer"})
-    lengths: Annotated[tuple[int, ...], ListOf(Whole(1)), "characters or parts kept per level, descending"] = ()
-    separator: Annotated[str | None, Maybe(Text()), "where parts end, such as . or /; none counts characters"] = None
+    lengths: Annotated[tuple[int, ...], ListOf(Integer(1)), "characters or parts kept per level, descending"] = ()
+    separator: Annotated[str | None, Optional(Text()), "where parts end, such as . or /; none counts characters"] = None
     ends: Annotated[
         tuple[str, ...], ListOf(Text(usable=_pattern)), "regular expressions of ever shorter prefixes, not lengths"
     ] = ()

@@ -12,7 +12,7 @@ import numpy as np
 
 from kanopy._arrays import Ints, Longs
 from kanopy._errors import HierarchyError
-from kanopy._parameter_types import OneOf, Whole
+from kanopy._parameter_types import Integer, OneOf
 from kanopy.hierarchy.builders.base import NumericBuilder, span_tree
 from kanopy.hierarchy.column import Column
 from kanopy.hierarchy.derive import from_table_of
@@ -86,7 +86,7 @@ class KAware(NumericBuilder):
 
     method: ClassVar[str] = "k_aware"
     summary: ClassVar[str] = "groups of at least k rows, then as iotf"
-    k: Annotated[int, Whole(1), "rows of every group"] = 5
+    k: Annotated[int, Integer(1), "rows of every group"] = 5
 
     def build_numbers(self, column: Column) -> Hierarchy:
         if self.k > column.rows:

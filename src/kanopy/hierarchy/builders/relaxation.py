@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
-from kanopy._parameter_types import Whole
+from kanopy._parameter_types import Integer
 from kanopy.hierarchy.builders.base import NumericBuilder, bottom_up, span_tree
 from kanopy.hierarchy.column import Column
 from kanopy.hierarchy.hierarchy import Hierarchy
@@ -31,7 +31,7 @@ class Chu(NumericBuilder):
 
     method: ClassVar[str] = "chu"
     summary: ClassVar[str] = "split where the relaxation error is least (Chu 1994)"
-    threshold: Annotated[int, Whole(2), "the fewest values that are divided further"] = 2
+    threshold: Annotated[int, Integer(2), "the fewest values that are divided further"] = 2
 
     def build_numbers(self, column: Column) -> Hierarchy:
         from kanopy._compiler import for_size

@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from kanopy._arrays import SUPPRESSED_LABEL, Floats, Ints
 from kanopy._errors import HierarchyError
-from kanopy._mixins import Drawn, Plain, Short
+from kanopy._mixins import DictMixin, HtmlReprMixin, ReprMixin
 from kanopy.hierarchy.hierarchy import Hierarchy
 from kanopy.hierarchy.quality.agreement import agreement, triplet_agreement
 from kanopy.hierarchy.quality.semantic_loss import known_concepts, level_losses, level_weights, loss_table
@@ -45,7 +45,7 @@ MOST_MOVED = 50
 
 
 @dataclass(frozen=True)
-class Edit(Plain, Short):
+class Edit(DictMixin, ReprMixin):
     """One edit: its kind, the node or value it changes, the level, what it becomes, the score after it, and why."""
 
     kind: str
@@ -59,7 +59,7 @@ class Edit(Plain, Short):
 
 
 @dataclass(frozen=True)
-class Improvement(Drawn):
+class Improvement(HtmlReprMixin):
     """The improved hierarchy, the edits that lead to it, the scores before and after, and what its labels mean."""
 
     hierarchy: Hierarchy

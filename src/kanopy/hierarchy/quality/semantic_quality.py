@@ -27,7 +27,7 @@ import numpy as np
 
 from kanopy._arrays import SUPPRESSED_LABEL, Floats
 from kanopy._errors import InputError
-from kanopy._mixins import Drawn, Short
+from kanopy._mixins import HtmlReprMixin, ReprMixin
 from kanopy.hierarchy.hierarchy import Hierarchy
 from kanopy.hierarchy.quality.agreement import agreement
 from kanopy.hierarchy.quality.semantic_faults import Fault, find_faults
@@ -66,7 +66,7 @@ class CloseLabel:
 
 
 @dataclass(frozen=True)
-class LevelLoss(Short):
+class LevelLoss(ReprMixin):
     """One level: largest loss, mean, standard deviation, its share in the score, and the worst transitions."""
 
     level: int
@@ -78,7 +78,7 @@ class LevelLoss(Short):
 
 
 @dataclass(frozen=True)
-class SemanticQuality(Drawn):
+class SemanticQuality(HtmlReprMixin):
     """The judgement of one hierarchy. `score` is VghGSL; `losses[level - 1, value]` holds every TransGSL."""
 
     name: str

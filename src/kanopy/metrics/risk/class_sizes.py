@@ -21,14 +21,14 @@ import numpy.typing as npt
 
 from kanopy._arrays import Longs
 from kanopy._errors import JobError
-from kanopy._mixins import Plain
+from kanopy._mixins import DictMixin
 
 THRESHOLDS = (0.5, 1 / 3, 0.2, 0.1, 0.05)
 """Risks above which rows are counted: classes smaller than 2, 3, 5, 10 and 20."""
 
 
 @dataclass(frozen=True)
-class Risk(Plain):
+class Risk(DictMixin):
     """The risks of one table. Shares are of its published rows; `rows_above` pairs a threshold with rows above it."""
 
     rows: int

@@ -15,7 +15,7 @@ from kanopy._arrays import Longs, Mask
 from kanopy._core.numbering import SMALL_ALONE, number_rows
 from kanopy._core.units import Units
 from kanopy._errors import JobError
-from kanopy._mixins import Plain, Short
+from kanopy._mixins import DictMixin, ReprMixin
 
 MOST_SETS = 100_000
 
@@ -23,7 +23,7 @@ Codes = npt.NDArray[np.integer[Any]]
 
 
 @dataclass(frozen=True, eq=False)
-class UnsafeSet(Plain, Short):
+class UnsafeSet(DictMixin, ReprMixin):
     """A set of columns, how many combinations of values it has, and those shared by fewer than `k` rows.
 
     `first[i]` is a row with the unsafe combination `i`, `counts[i]` how many rows share it.

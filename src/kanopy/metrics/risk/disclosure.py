@@ -15,7 +15,7 @@ import numpy.typing as npt
 from kanopy._arrays import Ints, Longs
 from kanopy._core.units import Units
 from kanopy._errors import JobError
-from kanopy._mixins import Plain
+from kanopy._mixins import DictMixin
 from kanopy.metrics.utility.column_utility import entropy
 
 MOST_SHOWN = 10
@@ -42,7 +42,7 @@ class GivenAway:
 
 
 @dataclass(frozen=True)
-class Disclosure(Plain):
+class Disclosure(DictMixin):
     """What the classes say about one sensitive column.
 
     `certain_rows` lie in classes where all have one value. `confidence` is the share of a class that its most frequent

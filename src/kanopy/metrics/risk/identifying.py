@@ -19,7 +19,7 @@ from kanopy._arrays import Longs
 from kanopy._core.numbering import number_keys, number_rows
 from kanopy._core.units import Units
 from kanopy._errors import JobError
-from kanopy._mixins import Plain
+from kanopy._mixins import DictMixin
 
 MOST_SUBSETS = 1500
 FEWEST_SUBSETS, MOST_CELLS = 60, 200_000_000
@@ -29,7 +29,7 @@ DIRECT = 0.95
 
 
 @dataclass(frozen=True)
-class Subset(Plain):
+class Subset(DictMixin):
     """A set of columns: how many combinations occur, distinction, separation, and rows that stand alone."""
 
     columns: tuple[str, ...]
@@ -41,7 +41,7 @@ class Subset(Plain):
 
 
 @dataclass(frozen=True)
-class Identifying(Plain):
+class Identifying(DictMixin):
     """Every set of columns looked at, the smallest first, and what follows from them.
 
     `largest` is the size up to which sets were looked at; `passed_over` columns were left out because there are too

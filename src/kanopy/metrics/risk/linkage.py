@@ -22,7 +22,7 @@ import numpy.typing as npt
 from kanopy._arrays import Floats, Ints, Longs, Mask
 from kanopy._core.numbering import distinct_tuples, number_keys
 from kanopy._core.units import Units
-from kanopy._mixins import Plain
+from kanopy._mixins import DictMixin
 from kanopy.metrics.risk.nearest_kernel import EXPECTED, OUTSIDE, TABLE, Distances, Tree, nearest
 from kanopy.metrics.utility.published_values import Covers
 
@@ -31,7 +31,7 @@ MOST_ATTEMPTS = 100_000
 
 
 @dataclass(frozen=True)
-class Attack(Plain):
+class Attack(DictMixin):
     """What one attack achieved. `found` is the expected number of people whose own row is picked.
 
     `certain` people were singled out rightly (one candidate, the right one); `wrong` were matched to rows that are

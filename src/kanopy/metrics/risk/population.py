@@ -21,7 +21,7 @@ import numpy.typing as npt
 
 from kanopy._arrays import Floats, Longs
 from kanopy._errors import JobError
-from kanopy._mixins import Plain
+from kanopy._mixins import DictMixin
 from kanopy.metrics.risk.class_sizes import class_sizes
 
 SMALL_SAMPLE = 0.1
@@ -31,7 +31,7 @@ GOLDEN = (math.sqrt(5.0) - 1.0) / 2.0
 
 
 @dataclass(frozen=True)
-class PopulationUniques(Plain):
+class PopulationUniques(DictMixin):
     """Estimated unique people in the population by each model, and the model that Dankar's rule chose."""
 
     population: int

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from kanopy._arrays import Floats, Ints, Longs
 from kanopy._core.numbering import SMALL_ALONE, number_rows
 from kanopy._errors import JobError
-from kanopy._mixins import Plain, Short
+from kanopy._mixins import DictMixin, ReprMixin
 
 MOST_COLUMNS, LARGEST_SCORE = 60, 1 << 40
 FEW = 2_000
@@ -23,7 +23,7 @@ Codes = npt.NDArray[np.integer[Any]]
 
 
 @dataclass(frozen=True, eq=False)
-class SpecialUniques(Plain, Short):
+class SpecialUniques(DictMixin, ReprMixin):
     """The minimal sample uniques of a table: sets of columns (bits of `columns_of_set`) and the row each singles out.
 
     `scores` and `dis` are per row; `shares[column]` is the share of all scores that comes from sets with that column.

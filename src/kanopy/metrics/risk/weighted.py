@@ -19,7 +19,7 @@ import numpy.typing as npt
 from kanopy._arrays import Floats, Longs
 from kanopy._core.numbering import SMALL_ALONE, number_rows
 from kanopy._errors import JobError
-from kanopy._mixins import Plain
+from kanopy._mixins import DictMixin
 from kanopy.metrics.risk.population import expected_inverse_sizes
 
 Codes = npt.NDArray[np.integer[Any]]
@@ -35,7 +35,7 @@ ANY, VALUE = "any", "value"
 
 
 @dataclass(frozen=True)
-class RiskBin(Plain):
+class RiskBin(DictMixin):
     """Rows whose risk is above `over` and at most `up_to`."""
 
     over: float
@@ -44,7 +44,7 @@ class RiskBin(Plain):
 
 
 @dataclass(frozen=True)
-class HouseholdRisk(Plain):
+class HouseholdRisk(DictMixin):
     """The risk that somebody of a row's household is found. `alone` rows name no household: each is one."""
 
     column: str
@@ -56,7 +56,7 @@ class HouseholdRisk(Plain):
 
 
 @dataclass(frozen=True)
-class SurveyRisk(Plain):
+class SurveyRisk(DictMixin):
     """The individual risk of a sample survey. Shares are of its published rows."""
 
     weight: str

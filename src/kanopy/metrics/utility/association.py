@@ -7,13 +7,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from kanopy._arrays import Floats, Ints, correlation
-from kanopy._mixins import Plain
+from kanopy._mixins import DictMixin
 from kanopy.metrics.utility.column_utility import bins_of, nearest_value, total_variation
 from kanopy.metrics.utility.published_values import Covers
 
 
 @dataclass(frozen=True)
-class PairUtility(Plain):
+class PairUtility(DictMixin):
     """Two columns before and after: how strongly they are associated (Cramér's V, and Pearson's correlation if both
     are numbers), and how far their contingency table moved (total variation)."""
 

@@ -11,14 +11,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from kanopy._arrays import Floats, Ints
-from kanopy._mixins import Plain
+from kanopy._mixins import DictMixin
 from kanopy.metrics.utility.published_values import Covers
 
 STATISTICS = ("mean", "lower quartile", "median", "upper quartile")
 
 
 @dataclass(frozen=True)
-class Bounds(Plain):
+class Bounds(DictMixin):
     """One statistic of one column: its true value, and the least and the most it can be by the release.
 
     `estimate` takes each label for its middle. `holds` is whether the truth lies within: always, unless values were

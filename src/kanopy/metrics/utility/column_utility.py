@@ -13,14 +13,14 @@ import numpy as np
 import numpy.typing as npt
 
 from kanopy._arrays import MISSING_LABEL, Floats, Ints
-from kanopy._mixins import Plain
+from kanopy._mixins import DictMixin
 from kanopy.metrics.utility.published_values import ColumnDomain, Covers
 
 MOST_BINS = 24
 
 
 @dataclass(frozen=True)
-class ColumnUtility(Plain):
+class ColumnUtility(DictMixin):
     """One column before and after.
 
     `loss` is the share of the column's values that a label covers, 0 as before and 1 for nothing (the house loss);

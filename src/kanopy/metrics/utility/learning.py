@@ -15,7 +15,7 @@ import numpy as np
 
 from kanopy._arrays import Floats, Ints, Longs
 from kanopy._errors import DataError, MissingDependency
-from kanopy._mixins import Plain
+from kanopy._mixins import DictMixin
 from kanopy.metrics.utility.association import middles, spread
 from kanopy.metrics.utility.column_utility import bins_of
 from kanopy.metrics.utility.published_values import Covers
@@ -26,7 +26,7 @@ FOLDS = 5
 
 
 @dataclass(frozen=True)
-class LearnerUtility(Plain):
+class LearnerUtility(DictMixin):
     """One learner: mean accuracy before and after, and that of always guessing the most frequent class.
 
     `kept` is the share of what can be learned beyond guessing that the release still teaches.

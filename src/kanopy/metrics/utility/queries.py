@@ -16,7 +16,7 @@ import numpy as np
 from kanopy._arrays import Floats, Ints, Longs
 from kanopy._core.numbering import distinct_tuples
 from kanopy._errors import JobError
-from kanopy._mixins import Plain
+from kanopy._mixins import DictMixin
 from kanopy.metrics.utility.column_utility import nearest_value
 from kanopy.metrics.utility.published_values import Covers
 
@@ -25,7 +25,7 @@ SANITY = 0.001
 
 
 @dataclass(frozen=True)
-class QueryErrors(Plain):
+class QueryErrors(DictMixin):
     """Relative errors of `queries` random count queries over up to `columns` columns each."""
 
     queries: int

@@ -13,7 +13,7 @@ from functools import cache
 from typing import Any
 
 from kanopy._errors import OntologyError, some
-from kanopy._mixins import Short, brief
+from kanopy._mixins import ReprMixin, brief
 from kanopy.ontology.senses.joint_senses import choose_together
 from kanopy.ontology.senses.labels import APPROXIMATE, HOW, Match, find_label, named_concepts, sense_name
 from kanopy.ontology.taxonomy import Taxonomy, fold
@@ -24,7 +24,7 @@ Above = Callable[[int], frozenset[int]]
 
 
 @dataclass(frozen=True)
-class SenseChoices(Short):
+class SenseChoices(ReprMixin):
     """What the user decided: senses by label, and a table of synonyms by label.
 
     >>> SenseChoices(senses={"amphibian": "amphibian#3"}).senses["amphibian"]
@@ -57,7 +57,7 @@ class SenseChoices(Short):
 
 
 @dataclass(frozen=True)
-class Choice(Short):
+class Choice(ReprMixin):
     """The sense of one label: its concept (-1 if unknown), how the label was found, and why this sense.
 
     `chances` say how likely each concept of the match is meant by the other values, where that was weighed.

@@ -11,7 +11,7 @@ import numpy as np
 
 from kanopy._arrays import Floats
 from kanopy._errors import OntologyError
-from kanopy._mixins import Short
+from kanopy._mixins import ReprMixin
 from kanopy._registry import Named
 from kanopy.ontology.similarity import formulas as similarity
 from kanopy.ontology.similarity.information_content import information_content
@@ -20,7 +20,7 @@ from kanopy.ontology.taxonomy import Taxonomy
 
 
 @dataclass(frozen=True)
-class Measure(Short):
+class Measure(ReprMixin):
     """A similarity measure: call it with a taxonomy and two arrays of concepts.
 
     `content` names the information content it uses ("" if none). `maximum_value` is the similarity of a concept with

@@ -95,7 +95,7 @@ def _held_out(
     from kanopy._job.coercion import as_job
     from kanopy._job.job import Job
     from kanopy._job.reading_rules import read_records
-    from kanopy._parameter_types import Names, taken
+    from kanopy._parameter_types import ColumnNames, taken
     from kanopy._progress import Step
     from kanopy._table.frames import to_polars
     from kanopy.attacks.attack import attack_tables
@@ -120,8 +120,8 @@ def _held_out(
     return attack_tables(
         kept, released, apart, quasi=wanted.quasi, sensitive=_sensitive(wanted), unit=wanted.unit,
         hierarchies=dict(result.hierarchies), earlier=settings["earlier"] and to_polars(settings["earlier"])[0],
-        secrets=taken(Names(), settings["secrets"], "secrets"), first=taken(Names(), settings["first"], "first"),
-        guesses=settings["guesses"], learn=settings["learn"], seed=settings["seed"], progress=progress,
+        secrets=taken(ColumnNames(), settings["secrets"], "secrets"), first=taken(ColumnNames(), settings["first"],
+        "first"), guesses=settings["guesses"], learn=settings["learn"], seed=settings["seed"], progress=progress,
         job=wanted, partner=np.arange(kept.height) if released.height == kept.height else None,
         notes=(f"{apart.height:,} rows were held back as a control group; the job made the release of the others.",),
     )  # fmt: skip

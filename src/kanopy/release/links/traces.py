@@ -38,7 +38,7 @@ def untied(
 ) -> pl.DataFrame:
     """What is about to leave, without the values that tie suppressed rows of one person together, where all rows may
     be known: how many rows a suppressed person has would tell who it is."""
-    from kanopy._table.column import emptied
+    from kanopy._table.column import withheld_values
     from kanopy.masking.masking_result import Masked
 
     units = prepared.units
@@ -47,7 +47,7 @@ def untied(
     gone = found.recoding.group_of_row < 0
     if not gone.any() or getattr(job, "suppressed_rows", "") == "drop":
         return published
-    return published.with_columns(emptied(published[name], gone) for name in link.columns)
+    return published.with_columns(withheld_values(published[name], gone) for name in link.columns)
 
 
 def with_traces(verified: Verified, applied: Applied) -> tuple[Verified, tuple[str, ...]]:

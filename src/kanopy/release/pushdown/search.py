@@ -31,18 +31,18 @@ if TYPE_CHECKING:
 
 
 def known_columns(
-    columns: Sequence[EncodedColumn], rows_of: Sequence[Longs], sensitive: Sequence[Sensitive] = ()
+    columns: Sequence[EncodedColumn], multiplicity: Sequence[Longs], sensitive: Sequence[Sensitive] = ()
 ) -> Domain:
     """What is known of a table from its columns alone: hierarchies, and how many rows have each value."""
-    rows = int(rows_of[0].sum())
+    rows = int(multiplicity[0].sum())
     hierarchies = tuple(column.hierarchy for column in columns)
     domain = Domain(
         tuple(column.name for column in columns), hierarchies, np.zeros((1, len(columns)), np.int32),
-        np.array([rows]), np.zeros(1, np.int32), tuple(sensitive), rows_of=np.array([rows]),
+        np.array([rows]), np.zeros(1, np.int32), tuple(sensitive), multiplicity=np.array([rows]),
     )  # fmt: skip
     domain.__dict__["marginals"] = tuple(
         np.bincount(column.codes, weights=own, minlength=column.hierarchy.size).astype(np.int64)
-        for column, own in zip(columns, rows_of, strict=True)
+        for column, own in zip(columns, multiplicity, strict=True)
     )
     return domain
 
@@ -95,7 +95,7 @@ class PushdownJudge:
         problem, codes = self.problem, [f"g{j}" for j in range(len(levels))]
         unsafe = [pl.DataFrame(schema={**dict.fromkeys(codes, pl.Int64), "n": pl.Int64})]
         least = 0
-        for place, column in enumerate(problem.evidence.sensitive):
+        for place, column in enumerate(problem.class_statistics.sensitive):
             models = [model for model in problem.models if column.name in model.sensitive]
             width, own = len(column.values), 0
             for cells in self.table.cells(levels, problem.k, len(levels) + place, width, self.most):
@@ -104,7 +104,7 @@ class PushdownJudge:
                 number, first, _ = number_rows(classes_of.to_numpy().astype(np.int32))
                 sizes = summed(rows, number, len(first))
                 values = histogram(number, cells["s"].to_numpy(), len(first), width, rows)
-                seen = Classes(sizes, histograms={column.name: values}, facts=problem.evidence.facts)
+                seen = Classes(sizes, histograms={column.name: values}, facts=problem.class_statistics.facts)
                 wrong, gone = np.zeros(len(first), np.bool_), np.zeros(len(first), np.int64)
                 for model in models:
                     violated = model.violated(seen)
@@ -164,7 +164,7 @@ def _safe_cuts(table: DistinctTable, problem: Problem, part: int, axis: int, pla
     from kanopy.search.class_statistics import LARGEST_HISTOGRAM
 
     safe = np.ones(len(places) - 1, np.bool_)
-    for number, column in enumerate(problem.evidence.sensitive):
+    for number, column in enumerate(problem.class_statistics.sensitive):
         if len(places) * len(column.values) > LARGEST_HISTOGRAM:
             raise DataError(
                 f"{problem.domain.names[axis]!r} has {len(places):,} values, {column.name!r} {len(column.values):,}: "
@@ -175,7 +175,7 @@ def _safe_cuts(table: DistinctTable, problem: Problem, part: int, axis: int, pla
         counts = histogram(at, found["s"].to_numpy(), len(places), len(column.values), found["n"].to_numpy())
         left = np.cumsum(counts, axis=0)
         for side in (left[:-1], left[-1] - left[:-1]):
-            seen = Classes(side.sum(axis=1), histograms={column.name: side}, facts=problem.evidence.facts)
+            seen = Classes(side.sum(axis=1), histograms={column.name: side}, facts=problem.class_statistics.facts)
             for model in problem.models:
                 if column.name in model.sensitive:
                     safe &= ~model.violated(seen)
@@ -239,11 +239,11 @@ class SolvePart:
         counts = summed(rows, number, len(first))
         columns_of_models = []
         for place, column in enumerate(self.sensitive, len(self.names)):
-            own = replace(column, code_of_row=part[f"c{place}"].to_numpy(), rows_of=rows)
+            own = replace(column, code_of_row=part[f"c{place}"].to_numpy(), multiplicity=rows)
             own.__dict__["facts"] = column.facts
             columns_of_models.append(own)
         domain = Domain(
-            self.names, self.hierarchies, leaves[first], counts, number, tuple(columns_of_models), rows_of=rows
+            self.names, self.hierarchies, leaves[first], counts, number, tuple(columns_of_models), multiplicity=rows
         )
         found = make_algorithm(job.algorithm, **job.parameters).solve(make_problem(domain, job), SILENT)
         recoding, pieces = found.recoding, fragments_of(found.recoding, domain)

@@ -18,7 +18,7 @@ from kanopy._errors import DataError, JobError, shown_address
 from kanopy._job.inputs import MOST_LEVELS, ROWS_TO_JUDGE, resolve_hierarchy
 from kanopy._job.job import Job
 from kanopy._progress import Clock, Progress
-from kanopy._table.roles import AT_HOME
+from kanopy._table.roles import UNPUBLISHED_ROLES
 from kanopy.engine.distinct_rows import RowsElsewhere
 from kanopy.release.out_of_core import EngineSteps
 from kanopy.release.prepare import Generalizable, Prepared, make_problem, roles_of
@@ -188,7 +188,7 @@ class PushdownSteps(EngineSteps):
             engine, prepared.roles, self.job, self.job.quasi, labels_of
         )
         withheld, about_suppressed = self._values_to_withhold(job, roles)
-        leaving = tuple(name for name in engine.schema.names() if roles.get(name) not in AT_HOME)
+        leaving = tuple(name for name in engine.schema.names() if roles.get(name) not in UNPUBLISHED_ROLES)
         labels = {name: engine.schema[name] if name in self.unchanged else pl.String() for name in job.quasi}
         keys = pl.DataFrame(schema={name: engine.schema[name] for name in self.table.columns})
         none = np.zeros(0, np.int64)
@@ -253,7 +253,7 @@ def _model_column(
     hierarchy = None
     if name in job.hierarchies:
         hierarchy = resolve_hierarchy(
-            name, job.hierarchies[name], values, job.missing_tokens, job.least_rows, rows_of=rows
+            name, job.hierarchies[name], values, job.missing_tokens, job.least_rows, multiplicity=rows
         )
     return sensitive_column(values, hierarchy, rows), values, hierarchy
 
@@ -271,7 +271,7 @@ def _columns(
     """Every column by itself: its values, how many rows have each, and the hierarchy that they make."""
     from kanopy._table.encode import encode_column
 
-    columns, rows_of, hierarchies = [], [], {}
+    columns, multiplicity, hierarchies = [], [], {}
     for name in job.quasi:
         values, rows = _values(table, name, most)
         levels = MOST_LEVELS if job.recoding == "full-domain" else None
@@ -287,6 +287,6 @@ def _columns(
                 "different rows fit on one machine. Use missing='as-value' and unknown='add'."
             )
         columns.append((encoded, values))
-        rows_of.append(rows)
+        multiplicity.append(rows)
         hierarchies[name] = hierarchy
-    return columns, rows_of, hierarchies
+    return columns, multiplicity, hierarchies

@@ -58,7 +58,7 @@ def models_hold(
         name, models = column.name, [model for model in job.models if column.name in model.sensitive]
         known = Background(
             values.alias(name).to_frame(), {} if hierarchy is None else {name: hierarchy},
-            original_rows_of=column.rows_of,
+            original_multiplicity=column.multiplicity,
         )  # fmt: skip
         classes = 0
         for cells in table.published_cells(asked, release, name, most, stars=not hidden):
@@ -93,7 +93,7 @@ def _looked_at(cells: pl.DataFrame, quasi: Any, name: str, models: Any, known: A
     if not quasi:
         frame = frame.with_columns(pl.lit("*").alias("g"))
     frame = frame.rename({"s": name})
-    seen = published_classes(frame, labels, models, replace(known, rows_of=rows))
+    seen = published_classes(frame, labels, models, replace(known, multiplicity=rows))
     for model in models:
         if wrong := int(failing(model, seen).sum()):
             raise VerificationFailed(

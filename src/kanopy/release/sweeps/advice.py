@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from kanopy._errors import KanopyError
 from kanopy._job.job import Job
-from kanopy._mixins import Plain
+from kanopy._mixins import DictMixin
 from kanopy._progress import SILENT
 from kanopy.release.prepare import Prepared, generalizable, make_problem
 from kanopy.report.text import MOST_LOST
@@ -41,7 +41,7 @@ FIRST_COLUMNS = 2
 
 
 @dataclass(frozen=True)
-class Advice(Plain):
+class Advice(DictMixin):
     """A change of the job and the loss that the release would then have.
 
     `option` is how the command line says it, `settings` what `advised` makes of a job.
@@ -54,7 +54,7 @@ class Advice(Plain):
 
 
 def advised(job: Job, settings: Mapping[str, Any]) -> Job:
-    """A job with the settings of some advice: `hierarchies` are those of single columns, `at_home` names a column
+    """A job with the settings of some advice: `hierarchies` are those of single columns, `unpublished` names a column
     that becomes an identifier.
 
     >>> advised(Job(quasi=["age", "zip"], k=5), {"at_home": "zip"}).quasi

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kanopy._errors import JobError
-from kanopy._mixins import Short
+from kanopy._mixins import ReprMixin
 from kanopy._progress import SILENT, Progress
 from kanopy.release.prepare import Prepared, make_problem
 
@@ -21,7 +21,7 @@ MOST_CANDIDATES = 2_000_000
 
 
 @dataclass(frozen=True, eq=False)
-class Candidates(Short):
+class Candidates(ReprMixin):
     """All choices of levels: row i of `levels` loses `losses[i]` and suppresses `suppressed[i]` rows; `best` are those
     that no other beats in both."""
 

@@ -16,7 +16,7 @@ from kanopy._job.coercion import generalizing_job
 from kanopy._job.job import Job
 from kanopy._job.parameter_types import known_algorithm, masks, recoding_of
 from kanopy._job.usage import require_used
-from kanopy._mixins import Short
+from kanopy._mixins import ReprMixin
 from kanopy._parameter_types import as_seconds
 from kanopy._progress import SILENT, Callback, Progress
 from kanopy.masking.algorithms.registry import MASKINGS
@@ -36,7 +36,7 @@ MASKING_TUPLES = 10_000
 
 
 @dataclass(frozen=True)
-class Entry(Short):
+class Entry(ReprMixin):
     """One algorithm's release, or the `reason` why there is none. `seconds` are those of the search, after warm-up;
     `memory` is the peak of memory above that before the search, in bytes (`None` where the system does not tell)."""
 
@@ -69,7 +69,7 @@ class Entry(Short):
 
 
 @dataclass(frozen=True)
-class Comparison(Short):
+class Comparison(ReprMixin):
     """What every algorithm did with the same table and job; `entries` are in the order of the metric, best first."""
 
     entries: tuple[Entry, ...]
@@ -144,19 +144,19 @@ def compare(
     >>> [(entry.name, entry.classes) for entry in compare(people, job, algorithms=["datafly", "optimal"]).entries]
     [('optimal', 2), ('datafly', 2)]
     """
-    tell = Progress(progress)
+    notify = Progress(progress)
     job = generalizing_job(job, "A comparison of algorithms")
     require_used(job, population=population)
     seconds = None if budget is None else as_seconds(budget)
     algorithms = [algorithms] if isinstance(algorithms, str) else algorithms
     wanted = [_with_budget(job, *each, seconds) for each in _wanted(algorithms)]
-    prepared = prepare(data, job, population=population, progress=tell, generalize=True)
+    prepared = prepare(data, job, population=population, progress=notify, generalize=True)
     entries: list[Entry] = []
     stopped = False
     for place, (name, parameters) in enumerate(wanted):
         try:
-            tell("comparing", place / len(wanted), name)
-            within = _within(tell, name, place, len(wanted))
+            notify("comparing", place / len(wanted), name)
+            within = _within(notify, name, place, len(wanted))
             entries.append(_entry(prepared, job, name, parameters, within, everything="all" in algorithms))
         except (Cancelled, KeyboardInterrupt):
             stopped = True
@@ -199,20 +199,20 @@ def _with_budget(job: Job, name: str, given: dict[str, Any], seconds: float | No
     return name, parameters
 
 
-def _within(tell: Progress, name: str, place: int, count: int) -> Progress:
+def _within(notify: Progress, name: str, place: int, count: int) -> Progress:
     """Progress of one algorithm as a part of all."""
-    if not tell.active:
+    if not notify.active:
         return SILENT
 
     def show(step: Any) -> bool | None:
-        tell(f"{name}: {step.stage}", (place + (step.fraction or 0.0)) / count, step.note)
+        notify(f"{name}: {step.stage}", (place + (step.fraction or 0.0)) / count, step.note)
         return None
 
     return Progress(show)
 
 
 def _entry(
-    prepared: Prepared, job: Job, name: str, parameters: dict[str, Any], tell: Progress, *, everything: bool
+    prepared: Prepared, job: Job, name: str, parameters: dict[str, Any], notify: Progress, *, everything: bool
 ) -> Entry:
     """One algorithm's release of the table, or why there is none."""
     substitutes = masks(name)
@@ -233,7 +233,7 @@ def _entry(
             _warm_up(prepared.domain, asked)
         memory = _Memory()
         started = time.perf_counter()
-        found = search(prepared, own, tell)
+        found = search(prepared, own, notify)
         seconds, peak = time.perf_counter() - started, memory.peak()
         result = run(prepared, own, found=found)
     except (Cancelled, KeyboardInterrupt):

@@ -24,7 +24,7 @@ from kanopy._job.job import Job
 from kanopy._job.parameter_types import masks
 from kanopy._job.reading_rules import read_records
 from kanopy._job.usage import require_used
-from kanopy._mixins import Short
+from kanopy._mixins import ReprMixin
 from kanopy._parameter_types import as_share
 from kanopy._progress import Callback, Progress
 from kanopy.release.prepare import Prepared, make_problem, prepare
@@ -43,7 +43,7 @@ STATE_FORMAT = "kanopy-explore"
 
 
 @dataclass(frozen=True)
-class Point(Short):
+class Point(ReprMixin):
     """One release. `reason` says why there is none; then the numbers are `None`.
 
     `highest_risk` is one over the smallest class, `average_risk` classes over published rows; where people are counted,
@@ -77,7 +77,7 @@ class Point(Short):
 
 
 @dataclass(frozen=True)
-class Exploration(Short):
+class Exploration(ReprMixin):
     """All points of a grid, and how much work they took."""
 
     points: tuple[Point, ...]
@@ -137,12 +137,12 @@ def explore(
     >>> [(point.k, round(point.loss, 3), point.best) for point in explore(people, job, ks=[2, 3]).points]
     [(2, 0.2, True), (3, 0.2, True)]
     """
-    tell = Progress(progress)
+    notify = Progress(progress)
     job = generalizing_job(job, "A map of risk and loss")
     algorithms = [algorithms] if isinstance(algorithms, str) else algorithms
     grid = _grid(job, ks, limits, models, algorithms)
     require_used(*(case.job.replaced(suppress=max(case.limits)) for case in grid), population=population)
-    pools = _Pools(data, job, grid, population, tell)
+    pools = _Pools(data, job, grid, population, notify)
     domain = pools.first.prepared.domain
     members = domain.rows if domain.units is None else domain.units.count
     if max(ks) > members:
@@ -228,9 +228,9 @@ class _Pools:
     """A pool for each set of hierarchies: those that are chosen automatically may differ with k, limit and algorithm,
     and a point is the release that `anonymize` gives."""
 
-    def __init__(self, data: Any, job: Job, grid: Sequence[_Case], population: Any, tell: Progress) -> None:
+    def __init__(self, data: Any, job: Job, grid: Sequence[_Case], population: Any, notify: Progress) -> None:
         self._models = tuple(dict.fromkeys(model for case in grid for model in case.job.models))
-        self._population, self._tell = population, tell
+        self._population, self._tell = population, notify
         self._pools: dict[str, _Pool] = {}
         self._known: dict[tuple[int, float, bool], _Pool] = {}
         self._chosen = any(chosen_automatically(job.hierarchies.get(name)) for name in job.quasi)
@@ -284,10 +284,10 @@ def _counts_work(job: Job, problem: Problem) -> bool:
 class _Pool:
     """Work that points share: the encoded table, class tables, judged candidates, and releases verified before."""
 
-    def __init__(self, prepared: Prepared, tell: Progress) -> None:
+    def __init__(self, prepared: Prepared, notify: Progress) -> None:
         self.prepared = prepared
         self.true_labels: set[tuple[str, int]] = set()
-        self.tell = tell
+        self.notify = notify
         self.judged = 0
         self._tables: Any = None
 
@@ -314,7 +314,7 @@ class _Pool:
         for k in case.ks:
             for limit in case.limits:
                 if case.point(k, limit).key not in known:
-                    self.tell("exploring", done(), f"k = {k}, limit {limit:.2%}, {case.job.algorithm}")
+                    self.notify("exploring", done(), f"k = {k}, limit {limit:.2%}, {case.job.algorithm}")
                     yield self._alone(case, k, limit)
 
     def _problem(self, job: Job, k: int, limit: float) -> Problem:
@@ -336,7 +336,7 @@ class _Pool:
 
         every = EveryK(problem, max(case.ks))
         tables = Leveled(self.prepared, case.job)
-        for k, limit, best in every.solve(case.ks, case.limits, self.tell):
+        for k, limit, best in every.solve(case.ks, case.limits, self.notify):
             if case.point(k, limit).key in known:
                 continue
             if best is None:
@@ -352,7 +352,7 @@ class _Pool:
 
         problem = self._problem(case.job, k, limit)
         try:
-            found = make_algorithm(case.job.algorithm, **case.job.parameters).solve(problem, self.tell)
+            found = make_algorithm(case.job.algorithm, **case.job.parameters).solve(problem, self.notify)
         except NoSolution as nothing:
             return case.point(k, limit, reason=nothing.reason)
         self.judged += found.judged

@@ -124,7 +124,7 @@ class Leveled:
         )
         recoding = full_domain_recoding(domain, picked, np.zeros(len(domain.counts), np.bool_))
         published, _ = LocalEngine().apply(
-            prepared.frame, table.counted, recoding, dropped=prepared.at_home, drop_rows=False
+            prepared.frame, table.counted, recoding, dropped=prepared.unpublished, drop_rows=False
         )
         verified_labels(prepared, table, job, published, None, prepared.names)
         at = dict(zip(prepared.names, picked, strict=True))

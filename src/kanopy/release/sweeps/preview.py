@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from kanopy._mixins import Short
+from kanopy._mixins import ReprMixin
 from kanopy._progress import SILENT, Progress
 from kanopy.metrics.full_domain import Loss
 from kanopy.metrics.release_losses import column_losses
@@ -45,7 +45,7 @@ LARGEST_K = PART_ROWS // 10
 
 
 @dataclass(frozen=True, eq=False)
-class Look(Short):
+class JobPreview(ReprMixin):
     """What a job would do. `exact`: it is what the job's own search finds; `looked_at` rows were searched."""
 
     algorithm: str
@@ -76,13 +76,13 @@ def quick_job(job: Job) -> Job:
     return job.replaced(algorithm=QUICK_FULL, parameters={"budget_seconds": QUICK_SECONDS}, local=False)
 
 
-class Looks:
+class Previews:
     """Looks at what jobs would do to a table that was prepared once (for `quick_job`, whatever it searches).
 
     >>> from kanopy import Job
     >>> from kanopy.release.prepare import prepare
     >>> job = Job(quasi=["age"], k=2, hierarchies={"age": {"method": "widths", "widths": [10, 20]}})
-    >>> found = Looks(prepare({"age": [31, 34, 52, 58]}, job)).at(job)
+    >>> found = Previews(prepare({"age": [31, 34, 52, 58]}, job)).at(job)
     >>> found.exact, found.classes, found.smallest_class, found.levels
     (True, 2, 2, {'age': 1})
     """
@@ -114,7 +114,7 @@ class Looks:
     def _in_parts(self, job: Job) -> bool:
         return self._large and job.recoding == "local" and not job.models and job.k <= LARGEST_K
 
-    def at(self, job: Job, progress: Progress = SILENT) -> Look:
+    def at(self, job: Job, progress: Progress = SILENT) -> JobPreview:
         """What a job would do; raises `NoSolution` as its search does."""
         wanted = quick_job(job)
         if algorithm_class(job.algorithm) is algorithm_class(QUICK_FULL) and not job.unit and not self._large:
@@ -126,7 +126,7 @@ class Looks:
         losses = column_losses(domain, recoding)
         weights = [wanted.weights.get(name, 1.0) for name in domain.names]
         times = self.rows / domain.rows
-        return Look(
+        return JobPreview(
             wanted.algorithm, wanted == job and domain.rows == self.rows, self.rows, domain.rows, domain.counted,
             float(Loss().combine(np.array(list(losses.values())), weights)), losses,
             None if found.levels is None else dict(zip(domain.names, found.levels, strict=True)),
@@ -147,7 +147,7 @@ class Looks:
     def _parts(self) -> Domain:
         return self.prepared.domain.expanded().part(self._part_rows)
 
-    def with_hierarchies(self, frame: pl.DataFrame, before: Job, job: Job) -> Looks | None:
+    def with_hierarchies(self, frame: pl.DataFrame, before: Job, job: Job) -> Previews | None:
         """Looks at the same table when only hierarchies have changed: of a large one, only parts are prepared anew.
 
         `frame` is the table as it was given; `None` where the parts do not tell enough, or hierarchies are built from
@@ -167,7 +167,7 @@ class Looks:
         built = any(isinstance(job.hierarchies.get(name, {}), Mapping) for name in job.quasi)
         if not only or not read or built or not self._in_parts(wanted):
             return None
-        looks = Looks(lambda: prepare(frame, wanted))
+        looks = Previews(lambda: prepare(frame, wanted))
         looks._parts = prepare(frame[self._part_rows], wanted).domain.expanded()
         looks._part_rows, looks._large, looks.rows = self._part_rows, True, self.rows
         looks.sizes_before = self.sizes_before

@@ -41,7 +41,7 @@ def undoing_columns(
     reasons: dict[str, str] = {}
     for each in find_dependences(frame, shown, told):
         if each.how in UNDOING or each.relation is not None:
-            reasons.setdefault(each.column, f"{each.how} {each.told!r} as it was before its treatment")
+            reasons.setdefault(each.column, f"{each.how} {each.revealed!r} as it was before its treatment")
     hidden = {name: x for name in told if (x := as_numbers(frame[name])) is not None}
     for name in shown if hidden else ():
         numbers = None if name in reasons else as_numbers(frame[name])

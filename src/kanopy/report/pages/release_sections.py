@@ -42,7 +42,7 @@ def people(report: Report) -> str:
     units = report.facts.domain.units
     if units is None:
         return ""
-    rows, groups = size_histogram(units.rows_of), report.sizes_after
+    rows, groups = size_histogram(units.multiplicity), report.sizes_after
     shares = (
         [(b.label, b.classes / (sum(each.classes for each in bins) or 1)) for b in bins[:10]] for bins in (rows, groups)
     )
@@ -56,7 +56,7 @@ def people(report: Report) -> str:
     known = "all rows" if not units.known else plural(units.known, "row")
     numbers = {
         "rows": report.rows, "units": units.count, "called": units.called, "known": known,
-        "most": int(units.rows_of.max()), "smallest": report.classes.smallest,
+        "most": int(units.multiplicity.max()), "smallest": report.classes.smallest,
     }  # fmt: skip
     return part("release.people", pair(*pictures), **numbers)
 

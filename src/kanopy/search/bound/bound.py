@@ -19,13 +19,13 @@ import numpy as np
 
 from kanopy._arrays import Floats
 from kanopy._errors import Cancelled, JobError
-from kanopy._mixins import Short
+from kanopy._mixins import ReprMixin
 from kanopy._progress import SILENT, Note, Progress
 from kanopy.metrics.full_domain import Loss
 from kanopy.search.bound.certificate import NO_ALLOWANCES, Allowances, Certificate, certify
-from kanopy.search.bound.dual_prices import MOST_COMBINATIONS, Prices
-from kanopy.search.bound.level_chains import left_out, make_ladders
-from kanopy.search.budget import Work, usable_threads
+from kanopy.search.bound.dual_prices import MOST_COMBINATIONS, DualPrices
+from kanopy.search.bound.level_chains import left_out, make_level_chains
+from kanopy.search.budget import Budget, usable_threads
 from kanopy.search.partition_solution import check_k
 from kanopy.search.problem import Problem
 
@@ -37,7 +37,7 @@ PASSES, MORE_PASSES, MOST_PASSES = 8, 5, 1000
 
 
 @dataclass(frozen=True, eq=False)
-class Bound(Short):
+class Bound(ReprMixin):
     """No local recoding of this problem has a `loss` below `value` (`exact`, rounded down).
 
     `prices` holds one per distinct tuple of the domain, `allowances` what classes within limits may cost more than they
@@ -104,10 +104,10 @@ def lower_bound(
     problem.require_nesting()
     usable = int(problem.domain.counts.sum())
     check_k(problem.k, usable)
-    ladders, threads = make_ladders(problem, _affordable(problem, budget_seconds)), usable_threads(threads)
-    work = Work(budget_seconds)
+    ladders, threads = make_level_chains(problem, _affordable(problem, budget_seconds)), usable_threads(threads)
+    work = Budget(budget_seconds)
     whole = not left_out(problem, ladders)
-    stages = [Prices(problem, ladders, passes, progress, work, threads, limited=whole)]
+    stages = [DualPrices(problem, ladders, passes, progress, work, threads, limited=whole)]
     deadline = None if budget_seconds is None else work.seconds
     interrupted = False
     try:
@@ -117,7 +117,7 @@ def lower_bound(
         while deadline is not None and joined and work.spent < stages[-1].deadline_of_passes:
             finer = stages[-1].affordable_ladders(work.left)
             joined, whole = finer != stages[-1].ladders, not left_out(problem, finer)
-            stages.append(Prices(problem, finer, passes, progress, work, threads, stages[-1], limited=whole))
+            stages.append(DualPrices(problem, finer, passes, progress, work, threads, stages[-1], limited=whole))
             stages[-1].run(deadline, TRIAL_PASSES if joined and not whole else passes)
     except (Cancelled, KeyboardInterrupt):
         interrupted = True

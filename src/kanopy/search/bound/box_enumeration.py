@@ -39,7 +39,7 @@ Part = tuple[list[Found], int]
 """Boxes, and the visits that it took to find them."""
 
 
-class Walks:
+class BoxEnumeration:
     """Walks through the boxes of a table."""
 
     def __init__(self, priced: Priced, k: int, threads: int) -> None:

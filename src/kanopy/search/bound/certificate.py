@@ -34,7 +34,7 @@ import numpy as np
 
 from kanopy._arrays import Floats, Longs, Mask
 from kanopy._progress import SILENT, Progress
-from kanopy.search.bound.level_chains import Ladder
+from kanopy.search.bound.level_chains import LevelChain
 from kanopy.search.budget import in_order
 from kanopy.search.problem import Problem
 
@@ -78,7 +78,7 @@ class Certificate:
 
 
 def certify(
-    problem: Problem, prices: Floats, ladders: tuple[Ladder, ...], progress: Progress = SILENT, threads: int = 1,
+    problem: Problem, prices: Floats, ladders: tuple[LevelChain, ...], progress: Progress = SILENT, threads: int = 1,
     allowances: Allowances = NO_ALLOWANCES,
 ) -> Certificate:  # fmt: skip
     """Prove a lower bound from prices per tuple and allowances, lowering prices that do not pass."""
@@ -166,7 +166,7 @@ def _proved_loss(problem: Problem, prices: Longs, bits: int, allowed: int) -> Fr
     return (paid + domain.excluded_rows * _suppressed_loss(problem)) / max(1, domain.rows)
 
 
-def _tables(problem: Problem, ladders: tuple[Ladder, ...], bits: int) -> list[list[tuple[Longs, Longs]]]:
+def _tables(problem: Problem, ladders: tuple[LevelChain, ...], bits: int) -> list[list[tuple[Longs, Longs]]]:
     """Per attribute and rung: the group of every tuple and the whole-number weight of every tuple's group."""
     domain = problem.domain
     result = []
@@ -191,7 +191,7 @@ def _tables(problem: Problem, ladders: tuple[Ladder, ...], bits: int) -> list[li
 
 
 def find_dishonest(
-    problem: Problem, prices: Longs, bits: int, ladders: tuple[Ladder, ...], progress: Progress = SILENT,
+    problem: Problem, prices: Longs, bits: int, ladders: tuple[LevelChain, ...], progress: Progress = SILENT,
     threads: int = 1, limits: WholeAllowances | None = None,
 ) -> Mask:  # fmt: skip
     """The tuples in boxes of which some k to 2k - 1 rows cost more than they lose there and what limits around the box

@@ -14,14 +14,14 @@ import numpy as np
 
 from kanopy._arrays import Floats, Ints, Longs
 from kanopy._progress import Progress
-from kanopy.search.bound.box_enumeration import Walks
+from kanopy.search.bound.box_enumeration import BoxEnumeration
 from kanopy.search.bound.certificate import Allowances, stretches
 from kanopy.search.bound.cut_prices_kernel import Eased, improve_prices, make_room
-from kanopy.search.bound.level_chains import Ladder, Priced, make_ladders, price_records
+from kanopy.search.bound.level_chains import LevelChain, Priced, make_level_chains, price_records
 from kanopy.search.bound.limits_kernel import find_limits, span_boxes
 from kanopy.search.bound.odd_set_cuts import LARGEST, LEAST_PART, LimitedSets, no_limits, with_crowded
 from kanopy.search.bound.prices_kernel import Cuts, Found, cap_boxes, cut_again, make_cuts, make_dear
-from kanopy.search.budget import Work
+from kanopy.search.budget import Budget
 from kanopy.search.local.best.initial_classes import bottom_up
 from kanopy.search.local.boxes import Layout, box_levels, class_runs, lay_out
 from kanopy.search.problem import Problem
@@ -75,15 +75,16 @@ def row_weights(layout: Layout, class_of: Ints) -> Floats:
     return np.where(held > 0, paid / np.maximum(held, 1), layout.suppressed_weight)
 
 
-class Prices:
+class DualPrices:
     """Prices under improvement: `best` are the best honest ones so far, `history` what each pass reached.
 
     `earlier` prices, found with fewer rungs, are where to go on: they are honest here too.
     """
 
     def __init__(
-        self, problem: Problem, ladders: tuple[Ladder, ...], passes: int, progress: Progress, work: Work, threads: int,
-        earlier: Prices | None = None, k: int | None = None, set_aside: int = CHECK_PASSES, limited: bool = False,
+        self, problem: Problem, ladders: tuple[LevelChain, ...], passes: int, progress: Progress, work: Budget,
+        threads: int, earlier: DualPrices | None = None, k: int | None = None, set_aside: int = CHECK_PASSES,
+        limited: bool = False,
     ) -> None:  # fmt: skip
         self.problem, self.k, self.progress, self.passes = problem, k or problem.k, progress, passes
         self.ladders, self.work, self.set_aside = ladders, work, set_aside
@@ -103,7 +104,7 @@ class Prices:
         whole = sum(problem.weights)
         pairs = zip(problem.weights, problem.domain.hierarchies, strict=True)
         self.most = sum(weight / whole for weight, hierarchy in pairs if hierarchy.size > 1)
-        self.walks = Walks(self.priced, self.k, threads)
+        self.walks = BoxEnumeration(self.priced, self.k, threads)
         self.pool = _Pool(self.priced.boxes.tuples.shape[1])
         self.first_price: Floats | None = None
         self.pass_seconds = 0.0
@@ -117,11 +118,11 @@ class Prices:
                 self.allowance, self.best_allowance = earlier.allowance, earlier.best_allowance
             self.best_value = self._value(self.best, self.best_allowance)
 
-    def affordable_ladders(self, seconds: float) -> tuple[Ladder, ...]:
+    def affordable_ladders(self, seconds: float) -> tuple[LevelChain, ...]:
         """As many rungs as can be gone through several times in what is left of the time, judging by the last pass."""
         now = prod(len(ladder) for ladder in self.ladders)
         more = min(16.0, seconds / (2 * CHECK_PASSES) / max(1e-3, self.pass_seconds))
-        return make_ladders(self.problem, min(MOST_COMBINATIONS, int(now * more))) if more > 1.5 else self.ladders
+        return make_level_chains(self.problem, min(MOST_COMBINATIONS, int(now * more))) if more > 1.5 else self.ladders
 
     @property
     def deadline_of_passes(self) -> float:

@@ -20,14 +20,14 @@ from kanopy.search.problem import Problem
 
 
 @dataclass(frozen=True)
-class Rung:
+class ChainLevel:
     """Levels `lower` to `upper`: grouped like the upper one, weighing as much as the lower one."""
 
     lower: int
     upper: int
 
 
-Ladder = tuple[Rung, ...]
+LevelChain = tuple[ChainLevel, ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,20 +47,20 @@ def level_shares(problem: Problem, j: int) -> Floats:
     return np.asarray((hierarchy.leaf_counts[hierarchy.table] - 1) / max(1, hierarchy.size - 1) * share, np.float64)
 
 
-def make_ladders(problem: Problem, most_combinations: int) -> tuple[Ladder, ...]:
+def make_level_chains(problem: Problem, most_combinations: int) -> tuple[LevelChain, ...]:
     """A rung per level that newly groups values of the table; joined where that leaves too many combinations.
 
     Joined are, again and again, the neighbours whose weights differ least for the combinations it saves.
     """
     domain = problem.domain
-    ladders: list[list[Rung]] = []
+    ladders: list[list[ChainLevel]] = []
     weights: list[Floats] = []
     for j, hierarchy in enumerate(domain.hierarchies):
         low, high = problem.lattice.lowest[j], problem.lattice.highest[j]
         present = np.flatnonzero(domain.marginals[j] > 0)
         groups = [len(np.unique(hierarchy.table[level][present])) for level in range(low, high + 1)]
         begins = [low + i for i in range(len(groups)) if i == 0 or groups[i] < groups[i - 1]]
-        ladders.append([Rung(a, b - 1) for a, b in zip(begins, [*begins[1:], high + 1], strict=True)])
+        ladders.append([ChainLevel(a, b - 1) for a, b in zip(begins, [*begins[1:], high + 1], strict=True)])
         weights.append(level_shares(problem, j) @ domain.marginals[j] / max(1, domain.marginals[j].sum()))
     while prod(len(ladder) for ladder in ladders) > most_combinations:
         options = [
@@ -73,11 +73,11 @@ def make_ladders(problem: Problem, most_combinations: int) -> tuple[Ladder, ...]
             for i in range(len(ladder) - 1)
         ]
         _, j, i = min(options)
-        ladders[j][i : i + 2] = [Rung(ladders[j][i].lower, ladders[j][i + 1].upper)]
+        ladders[j][i : i + 2] = [ChainLevel(ladders[j][i].lower, ladders[j][i + 1].upper)]
     return tuple(tuple(ladder) for ladder in ladders)
 
 
-def price_records(problem: Problem, ladders: tuple[Ladder, ...]) -> Priced:
+def price_records(problem: Problem, ladders: tuple[LevelChain, ...]) -> Priced:
     """Lay the table out by rungs: tuples that the lowest rungs do not tell apart are one record."""
     domain = problem.domain
     head = np.zeros((domain.width, 4), np.int64)
@@ -115,8 +115,8 @@ def price_records(problem: Problem, ladders: tuple[Ladder, ...]) -> Priced:
     return Priced(boxes, sizes, counts, record)
 
 
-def left_out(problem: Problem, ladders: tuple[Ladder, ...]) -> tuple[str, ...]:
+def left_out(problem: Problem, ladders: tuple[LevelChain, ...]) -> tuple[str, ...]:
     """Quasi-identifiers with levels that had to be joined into fewer rungs."""
-    whole = make_ladders(problem, 2**62)
+    whole = make_level_chains(problem, 2**62)
     pairs = zip(problem.domain.names, ladders, whole, strict=True)
     return tuple(name for name, ladder, all_rungs in pairs if len(ladder) < len(all_rungs))

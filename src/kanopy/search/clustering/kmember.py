@@ -9,7 +9,7 @@ import numpy as np
 
 from kanopy._core.classes import Domain
 from kanopy._errors import JobError
-from kanopy._parameter_types import Whole
+from kanopy._parameter_types import Integer
 from kanopy._progress import SILENT, Progress
 from kanopy.search.clustering.costs import make_measure
 from kanopy.search.clustering.groups import Groups, merge_until_safe
@@ -42,7 +42,7 @@ class KMember(Algorithm):
     """
 
     free: FreeColumns = ()
-    seed: Annotated[int, Whole(0), "the row that serves as the first reference, counted in the canonical order"] = 0
+    seed: Annotated[int, Integer(0), "the row that serves as the first reference, counted in the canonical order"] = 0
     name, recoding = "k-member", "local"
     about = About(
         does="grows one class after the other from a far-away row, always by the row that adds least loss",

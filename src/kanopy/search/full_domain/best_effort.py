@@ -20,7 +20,7 @@ from kanopy._errors import Cancelled
 from kanopy._progress import Progress
 from kanopy.metrics.full_domain import AttributeMetric
 from kanopy.privacy.models import KAnonymity
-from kanopy.search.budget import Spare, Work, in_order, none_below, so_far
+from kanopy.search.budget import Budget, Spare, in_order, none_below, so_far
 from kanopy.search.class_tables import Memory, memory_for
 from kanopy.search.full_domain.counting_kernel import Between, list_open
 from kanopy.search.full_domain.level_judge import BranchAndBound, Rows
@@ -60,7 +60,7 @@ BOUND_CANDIDATES = 3_000
 
 Open = tuple[int, int, int]
 """A column, and the lowest and the highest level it may take."""
-Prove = Callable[[Problem, Work, Memory], float]
+Prove = Callable[[Problem, Budget, Memory], float]
 """What no candidate of a problem can go below, as far as the work suffices to prove it, with room for its tables."""
 
 
@@ -73,7 +73,7 @@ class Reopening:
 
     start: LevelJudgement
     opened: list[Open]
-    work: Work
+    work: Budget
     answer: LevelJudgement | None = None
     levels: IntRows = field(default_factory=lambda: np.empty((0, 0), np.int32))
     bounds: Floats = field(default_factory=lambda: np.empty(0))
@@ -97,7 +97,7 @@ class Proof:
     """Columns whose optimum by themselves is to be proved, what that may spend, and what it adds to the floor."""
 
     columns: list[int]
-    work: Work
+    work: Budget
     floor: float = 0.0
 
 
@@ -110,7 +110,7 @@ def best_effort(
     What is done does not depend on how much is still to be done: more work is never worse. `floor` of the answer is
     what no release can go below: the optima of some columns by themselves, added up.
     """
-    search = ManyColumns(problem, progress, Work(budget_seconds), prove, threads, seed)
+    search = ManyColumns(problem, progress, Budget(budget_seconds), prove, threads, seed)
     spent = f"with the work of {budget_seconds:g} seconds"
     try:
         best = search.run()
@@ -130,7 +130,7 @@ class ManyColumns:
     """A search over level combinations that never judges a candidate twice."""
 
     def __init__(
-        self, problem: Problem, progress: Progress, work: Work, prove: Prove, threads: int = 1, seed: int = 0
+        self, problem: Problem, progress: Progress, work: Budget, prove: Prove, threads: int = 1, seed: int = 0
     ) -> None:
         self.problem, self.lattice, self.work = problem, problem.lattice, work
         self.progress, self.prove, self.threads = progress, prove, threads
@@ -187,10 +187,10 @@ class ManyColumns:
 
     def over(self) -> bool:
         """Tell where the search is; whether its work is over, or everything is judged."""
-        self.tell()
+        self.notify()
         return self.work.over or self.cut or len(self.seen) >= self.lattice.size
 
-    def tell(self) -> None:
+    def notify(self) -> None:
         """Tell where the search is."""
         if self.progress.active:
             note = f"{len(self.seen):,} judged"
@@ -316,7 +316,7 @@ class ManyColumns:
                 else:
                     settle(task)
 
-        for found in in_order(tasks(), self.threads, self.tell, AHEAD if self.large else 0):
+        for found in in_order(tasks(), self.threads, self.notify, AHEAD if self.large else 0):
             settle(found)
 
     def chosen(self, at: Levels, without: int = -1) -> list[Open]:
@@ -334,9 +334,9 @@ class ManyColumns:
                 size *= high - low + 1
         return found
 
-    def share(self) -> Work:
+    def share(self) -> Budget:
         """What a task may spend, so that all that are under way together do not spend more than is left."""
-        return Work(self.work.left / (1 + AHEAD if self.large else 1))
+        return Budget(self.work.left / (1 + AHEAD if self.large else 1))
 
     def reopening(self, start: LevelJudgement, opened: list[Open] | None = None) -> Reopening:
         """Columns to be reopened, knowing what is known now."""

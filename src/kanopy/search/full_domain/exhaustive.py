@@ -12,7 +12,7 @@ from kanopy._arrays import Floats, Longs, Mask
 from kanopy._errors import JobError
 from kanopy._progress import Progress
 from kanopy.metrics.full_domain import ClassMetric
-from kanopy.search.budget import Work, so_far
+from kanopy.search.budget import Budget, so_far
 from kanopy.search.full_domain.sweep_kernel import sweep
 from kanopy.search.judge import LevelJudgement, best_of
 from kanopy.search.lattice import Levels
@@ -73,7 +73,7 @@ class AllJudged:
         return best_of(scores, judgement)
 
 
-def judge_all(problem: Problem, progress: Progress, work: Work | None = None, floor: float = 0.0) -> AllJudged:
+def judge_all(problem: Problem, progress: Progress, work: Budget | None = None, floor: float = 0.0) -> AllJudged:
     """Judge every candidate under k-anonymity in a compiled walk over the lattice.
 
     With work that ends it goes in smaller parts, from the most general candidates down, which the models accept first.

@@ -14,7 +14,7 @@ from kanopy._core.classes import Domain, Population
 from kanopy._core.histograms import summed
 from kanopy._core.numbering import number_rows
 from kanopy._progress import Progress
-from kanopy.search.budget import OutOfWork, Work, so_far, used_up
+from kanopy.search.budget import Budget, BudgetExhausted, so_far, used_up
 from kanopy.search.judge import LevelJudgement
 from kanopy.search.lattice import Lattice
 from kanopy.search.no_solution import no_solution
@@ -51,7 +51,7 @@ class Incognito(Algorithm):
         width, lattice = problem.domain.width, problem.lattice
         # One more than its levels, per column: it may also be missing.
         Lattice((0,) * width, lattice.shape).require_listing(self.name)
-        work = Work(self.budget_seconds)
+        work = Budget(self.budget_seconds)
         feasible: dict[tuple[int, ...], Grid] = {}
         judged = 0
         subsets = (c for size in range(1, width) for c in combinations(range(width), size))
@@ -71,8 +71,10 @@ class Incognito(Algorithm):
                 part = _part(problem, subset)
                 work.spend(PART_SECONDS_PER_CELL * problem.domain.tuples.size)
                 alive = _joined(subset, part.lattice.shape, feasible)
-                tell = partial(progress, "searching", 0.8 * done / (2**width - 2), partial(standing, len(subset), part))
-                feasible[subset] = _grow(part, alive, tell, work)
+                notify = partial(
+                    progress, "searching", 0.8 * done / (2**width - 2), partial(standing, len(subset), part)
+                )
+                feasible[subset] = _grow(part, alive, notify, work)
                 judged += part.judged
             alive = _joined(tuple(range(width)), lattice.shape, feasible)
             found = _grow(problem, alive, partial(progress, "searching", 0.8, partial(standing, width)), work, remember)
@@ -88,7 +90,7 @@ class Incognito(Algorithm):
                     remember(problem.evaluate(lattice.levels(int(number))))
                     work.spend(problem.work_seconds - before)
             note, proved = f"{int(found.sum()):,} of {lattice.size:,} candidates are feasible.", True
-        except OutOfWork:
+        except BudgetExhausted:
             remember(problem.evaluate(lattice.highest))
             note, proved = used_up("all subsets of columns were settled", problem.judged + judged), False
             note += " Algorithm 'optimal' finds what this one looks for in less."
@@ -125,7 +127,7 @@ def _joined(subset: tuple[int, ...], shape: tuple[int, ...], feasible: dict[tupl
 
 
 def _grow(
-    problem: Problem, alive: Grid, tell: Callable[[], None], work: Work,
+    problem: Problem, alive: Grid, notify: Callable[[], None], work: Budget,
     seen: Callable[[LevelJudgement], None] | None = None,
 ) -> Grid:  # fmt: skip
     """The feasible ones among `alive`, judged from the finest up; what is above a feasible one is feasible."""
@@ -135,7 +137,7 @@ def _grow(
     for number in order[alive.reshape(-1)[order]]:
         if feasible.reshape(-1)[number]:
             continue
-        tell()
+        notify()
         levels = lattice.levels(int(number))
         work.need()
         before = problem.work_seconds

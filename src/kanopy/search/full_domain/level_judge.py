@@ -14,7 +14,7 @@ import numpy as np
 
 from kanopy._arrays import Floats, IntRows, Ints, LongRows, Longs, ShortRows
 from kanopy.metrics.full_domain import ClassMetric
-from kanopy.search.budget import Work
+from kanopy.search.budget import Budget
 from kanopy.search.class_tables import WORD_BITS, Memory, memory_for
 from kanopy.search.full_domain.counting_kernel import FAILED, JUDGED, Arena, Branch, judge, next_feasible, pick
 from kanopy.search.judge import LevelJudgement, ceiling_of
@@ -141,7 +141,7 @@ class BranchAndBound:
         self._one_word = problem.tables.packing.words == 1
         self._judge = LevelJudge(problem, memory, min(2 * count + 1, MOST_TABLES)) if self._one_word else None
 
-    def run(self, work: Work, ceiling: float) -> Iterator[LevelJudgement]:
+    def run(self, work: Budget, ceiling: float) -> Iterator[LevelJudgement]:
         """Judgements of those that class sizes do not rule out, until the work is over."""
         problem, branch = self.problem, self._branch
         levels = list(problem.lattice.lowest)

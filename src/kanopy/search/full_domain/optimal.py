@@ -17,10 +17,10 @@ import numpy as np
 
 from kanopy._arrays import Longs
 from kanopy._errors import NoSolution
-from kanopy._parameter_types import Maybe, Seconds, Whole
+from kanopy._parameter_types import Integer, Optional, Seconds
 from kanopy._progress import SILENT, Progress
 from kanopy.metrics.full_domain import ClassMetric
-from kanopy.search.budget import OutOfWork, Work, none_below, so_far, usable_threads, used_up
+from kanopy.search.budget import Budget, BudgetExhausted, none_below, so_far, usable_threads, used_up
 from kanopy.search.class_tables import Memory
 from kanopy.search.full_domain.attribute_pairs import least_gone
 from kanopy.search.full_domain.best_effort import best_effort
@@ -60,10 +60,10 @@ class Optimal(Algorithm):
         proves="least loss of all full-domain releases", models="any", units=True,
     )  # fmt: skip
 
-    most_candidates: Annotated[int, Whole(0), "choices of levels up to which the answer is proved"] = 1_000_000
+    most_candidates: Annotated[int, Integer(0), "choices of levels up to which the answer is proved"] = 1_000_000
     budget_seconds: Annotated[
         float | None,
-        Maybe(Seconds()),
+        Optional(Seconds()),
         "how much work the search may do, in seconds of an ordinary machine; none: a proof takes as long as it takes, "
         "a search without one 30 s",
     ] = None
@@ -74,7 +74,7 @@ class Optimal(Algorithm):
         if problem.lattice.size > self.most_candidates:
             seconds = BEST_EFFORT_SECONDS if self.budget_seconds is None else self.budget_seconds
             return best_effort(problem, progress, self.name, seconds, least_score, usable_threads(self.threads))
-        search = search_for(problem, Work(self.budget_seconds))
+        search = search_for(problem, Budget(self.budget_seconds))
         best = search.run(progress, usable_threads(self.threads))
         notes = []
         if not search.proved:
@@ -100,7 +100,7 @@ class _Search:
     """Shared bookkeeping: which candidates are still open, and the best one so far."""
 
     def __init__(
-        self, problem: Problem, work: Work, judge: JudgeOfLevels | None = None, memory: Memory | None = None
+        self, problem: Problem, work: Budget, judge: JudgeOfLevels | None = None, memory: Memory | None = None
     ) -> None:
         self.problem, self.work, self.elsewhere = problem, work, judge is not None
         self.limited = work.seconds < math.inf
@@ -167,7 +167,7 @@ class _ByWalking(_Search):
         try:
             self.best = walk.run(visit)
             self.proved = True
-        except OutOfWork:
+        except BudgetExhausted:
             self.floor = walk.floor()
         return self.best
 
@@ -284,7 +284,7 @@ def least_of_classes(problem: Problem) -> float:
     return metric.least_above(problem.domain.rows, finest.count, int(np.dot(finest.sizes, finest.sizes)))
 
 
-def search_for(problem: Problem, work: Work, memory: Memory | None = None) -> _Search:
+def search_for(problem: Problem, work: Budget, memory: Memory | None = None) -> _Search:
     """The exact search that suits a problem; `run` it, and see whether it `proved` its answer.
 
     `memory` is used for tables if it is given (see `LevelJudge`).
@@ -309,7 +309,7 @@ def search_elsewhere(problem: Problem, judge: JudgeOfLevels, progress: Progress)
     if none is feasible.
     """
     kind = _ByClasses if isinstance(problem.metric, ClassMetric) else _ByAttributes
-    best = kind(problem, Work(None), judge).run(progress, 1)
+    best = kind(problem, Budget(None), judge).run(progress, 1)
     if best is None:
         raise NoSolution(
             "No choice of levels satisfies the job: even the most general one would suppress more rows than allowed.",
@@ -318,7 +318,7 @@ def search_elsewhere(problem: Problem, judge: JudgeOfLevels, progress: Progress)
     return best
 
 
-def least_score(problem: Problem, work: Work, memory: Memory) -> float:
+def least_score(problem: Problem, work: Budget, memory: Memory) -> float:
     """What no candidate can go below, as far as the work suffices to prove it."""
     search = search_for(problem, work, memory)
     best = search.run(SILENT, 1)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from kanopy._progress import Progress
-from kanopy.search.budget import Work, so_far, used_up
+from kanopy.search.budget import Budget, so_far, used_up
 from kanopy.search.judge import LevelJudgement
 from kanopy.search.no_solution import no_solution
 from kanopy.search.partition_solution import release_levels
@@ -36,7 +36,7 @@ class Samarati(Algorithm):
         """Search; raises `NoSolution` if even the top is infeasible."""
         lattice = problem.lattice
         lattice.require_listing(self.name)
-        work = Work(self.budget_seconds)
+        work = Budget(self.budget_seconds)
         heights = lattice.heights.reshape(-1)
         order = np.argsort(heights, kind="stable")
         edges = np.searchsorted(heights[order], np.arange(heights.min(), heights.max() + 2))

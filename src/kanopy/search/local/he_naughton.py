@@ -12,7 +12,7 @@ from kanopy._core.histograms import summed
 from kanopy._core.numbering import number_keys
 from kanopy._errors import Cancelled
 from kanopy._progress import Progress
-from kanopy.search.budget import Work, so_far, used_up
+from kanopy.search.budget import Budget, so_far, used_up
 from kanopy.search.judge import ClassJudge
 from kanopy.search.local.box_release import placeable_layout, release_classes
 from kanopy.search.local.boxes import Layout, box_levels, partition_cost, run_starts
@@ -76,7 +76,7 @@ class HeNaughton(Algorithm):
         layout = placeable_layout(problem, progress)
         parts = _Parts(layout, problem)
         notes = []
-        work = Work(self.budget_seconds)
+        work = Budget(self.budget_seconds)
         try:
             while parts.open_items and not work.over:
                 done = max(work.done, 1 - parts.open_items / len(layout.rows))

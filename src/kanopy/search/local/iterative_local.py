@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from kanopy._errors import Cancelled
-from kanopy._parameter_types import Seconds, Share, Whole
+from kanopy._parameter_types import Integer, Seconds, Share
 from kanopy._progress import Progress
-from kanopy.search.budget import Work, used_up
+from kanopy.search.budget import Budget, used_up
 from kanopy.search.full_domain.optimal import Optimal
 from kanopy.search.local.box_release import made_safe, placeable_layout, release_classes
 from kanopy.search.local.boxes import partition_cost
@@ -57,7 +57,7 @@ class IterativeLocal(Algorithm):
     """
 
     share: Annotated[float, Share(below=1, most=None), "of the open rows, what a round may leave to the next"] = 0.95
-    rounds: Annotated[int, Whole(1), "at most so many searches"] = 1000
+    rounds: Annotated[int, Integer(1), "at most so many searches"] = 1000
     seconds_per_round: Annotated[float, Seconds(), "time for a round that is too large to be exact"] = 2.0
     budget_seconds: EndingBudget = None
     name, recoding = "iterative-local", "local"
@@ -71,7 +71,7 @@ class IterativeLocal(Algorithm):
         layout = placeable_layout(problem, progress)
         rounds = Rounds(layout, problem, Optimal(budget_seconds=self.seconds_per_round, threads=1))
         notes = []
-        work = Work(self.budget_seconds)
+        work = Budget(self.budget_seconds)
         stops: list[tuple[float, int]] = []
         """Where it could have stopped: what that would lose, and the classes that were published until then."""
         try:

@@ -11,11 +11,11 @@ from kanopy._arrays import Ints, Longs, Mask
 from kanopy._compiler import for_size
 from kanopy._errors import Cancelled
 from kanopy._progress import Progress
-from kanopy.search.budget import Work, so_far
+from kanopy.search.budget import Budget, so_far
 from kanopy.search.problem import Problem
 from kanopy.search.sets.value_cuts_kernel import CutWeights, make_weights, merge_codes, weigh_cuts
 from kanopy.search.sets.value_sets import ValueTable, sets_solution, too_many_gone, value_table
-from kanopy.search.solution import About, Algorithm, Budget, Solution, Steps
+from kanopy.search.solution import About, Algorithm, BudgetSeconds, Solution, Steps
 
 SMALL = 60
 """Up to this many distinct tuples the bare loops answer before the compiled ones are even loaded."""
@@ -65,7 +65,7 @@ class BayardoAgrawal(Algorithm):
     ((('20', '[30, 40]', '[50, 60]'),), True)
     """
 
-    budget_seconds: Budget = 30.0
+    budget_seconds: BudgetSeconds = 30.0
     steps: Steps = None
     name, recoding = "bayardo-agrawal", "subtree"
     about = About(
@@ -79,7 +79,7 @@ class BayardoAgrawal(Algorithm):
         """Search; a callback that says stop after a release was found keeps it."""
         progress("ordering values")
         table = value_table(problem)
-        work = Work(None if self.steps is not None else self.budget_seconds)
+        work = Budget(None if self.steps is not None else self.budget_seconds)
         search = _Search(table, problem.k, problem.max_suppressed_rows, work)
         if search.best_cuts is None:
             raise too_many_gone(self.name, problem, int(table.counts.sum()))
@@ -143,7 +143,7 @@ class _Node:
 class _Search:
     """Depth first over head and tail; the best cuts so far, as one mask per column over the original values."""
 
-    def __init__(self, table: ValueTable, k: int, most_gone: int, work: Work) -> None:
+    def __init__(self, table: ValueTable, k: int, most_gone: int, work: Budget) -> None:
         self.work = work
         self.table, self.k, self.most_gone = table, k, most_gone
         self.price = table.rows
@@ -164,7 +164,7 @@ class _Search:
         totals = self._weigh(self.root).totals
         self.stack.append(_bounded(self.root, int(max(totals[2], totals[3]))))
 
-    def _weigh(self, node: _Node, work: Work | None = None) -> CutWeights:
+    def _weigh(self, node: _Node, work: Budget | None = None) -> CutWeights:
         """Weigh the cuts of a node; its head alone is a candidate too."""
         self.judged += 1
         (work or self.work).spend(NODE_SECONDS + CLASS_SECONDS * node.codes.size)
@@ -218,7 +218,7 @@ class _Search:
                 self._fill(node, progress, work, barred)
                 improved |= self.best_cost < before
 
-    def _fill(self, node: _Node, progress: Progress, work: Work, barred: Mask | None = None) -> _Node:
+    def _fill(self, node: _Node, progress: Progress, work: Budget, barred: Mask | None = None) -> _Node:
         """Add cuts to the head while that lowers the cost within the limit; `barred` holds for the first only."""
         while not work.over:
             progress("cutting", self.work.share, self.standing)

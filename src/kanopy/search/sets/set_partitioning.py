@@ -11,14 +11,14 @@ import numpy as np
 from kanopy._errors import Cancelled, JobError, NoSolution
 from kanopy._progress import Progress
 from kanopy.metrics.full_domain import Discernibility, Loss
-from kanopy.search.budget import Work
+from kanopy.search.budget import Budget
 from kanopy.search.full_domain.datafly import Datafly
 from kanopy.search.full_domain.optimal import Optimal
 from kanopy.search.problem import Problem
 from kanopy.search.sets.set_schemes import Kind, Scheme, sets_of
 from kanopy.search.sets.set_search import OutOfTime, Proof, Refinement, SetJudge, SetJudgement, Sets
 from kanopy.search.sets.value_sets import ValueTable, sets_solution, too_many_gone, value_table
-from kanopy.search.solution import About, Algorithm, Budget, Seed, Solution, Steps
+from kanopy.search.solution import About, Algorithm, BudgetSeconds, Seed, Solution, Steps
 
 PROVABLE = 10**8
 """Partitions that a proof is tried for; beyond, the time goes into refining."""
@@ -37,7 +37,7 @@ MOST_VALUES, MOST_CELLS = 5_000, 300_000_000
 class SetPartitioning(Algorithm):
     """What the three algorithms are: a scheme that says which sets are allowed, and how long to look for the best."""
 
-    budget_seconds: Budget = 10.0
+    budget_seconds: BudgetSeconds = 10.0
     steps: Steps = None
     seed: Seed = 0
     recoding: ClassVar[str] = "subtree"
@@ -49,7 +49,7 @@ class SetPartitioning(Algorithm):
         table = value_table(problem)
         schemes = [Scheme(column, self.scheme) for column in table.columns]
         _check_size(self.name, table)
-        work = Work(None if self.steps is not None else self.budget_seconds)
+        work = Budget(None if self.steps is not None else self.budget_seconds)
         judge = SetJudge(problem, table, work)
         coarsest = tuple(scheme.coarsest() for scheme in schemes)
         state = judge.evaluate(coarsest)

@@ -18,7 +18,7 @@ from kanopy._arrays import Floats, Ints, Longs, Mask
 from kanopy._compiler import for_size
 from kanopy._core.histograms import histogram
 from kanopy._progress import Progress
-from kanopy.search.budget import Work, so_far
+from kanopy.search.budget import Budget, so_far
 from kanopy.search.judge import Judgement
 from kanopy.search.problem import Problem
 from kanopy.search.sets.set_schemes import Scheme, Set
@@ -56,8 +56,8 @@ class SetJudgement(Judgement):
 class SetJudge:
     """Costs of partitions of one table."""
 
-    def __init__(self, problem: Problem, table: ValueTable, work: Work | None = None) -> None:
-        self.work = work or Work(None)
+    def __init__(self, problem: Problem, table: ValueTable, work: Budget | None = None) -> None:
+        self.work = work or Budget(None)
         self.table, self.k, self.most_gone = table, problem.k, problem.max_suppressed_rows
         self.squares = problem.metric.name == "discernibility"
         self.most = max(table.sizes)

@@ -10,14 +10,14 @@ from typing import Annotated
 import numpy as np
 
 from kanopy._errors import Cancelled
-from kanopy._parameter_types import Maybe, Whole
+from kanopy._parameter_types import Integer, Optional
 from kanopy._progress import Progress
-from kanopy.search.budget import Work, so_far
+from kanopy.search.budget import Budget, so_far
 from kanopy.search.judge import Judgement
 from kanopy.search.no_solution import no_solution
 from kanopy.search.partition_solution import release_nodes
 from kanopy.search.problem import Problem
-from kanopy.search.solution import About, Algorithm, Budget, Seed, Solution
+from kanopy.search.solution import About, Algorithm, BudgetSeconds, Seed, Solution
 from kanopy.search.subtree.cut_judge import CutJudge, Open
 from kanopy.search.subtree.forest import Forest, plant_forest
 
@@ -70,9 +70,9 @@ class Iyengar(Algorithm):
     ['a', 'a', 'b', 'b', 'y', 'y']
     """
 
-    budget_seconds: Budget = 5.0
-    generations: Annotated[int | None, Maybe(Whole(0)), "generations to breed instead of a time"] = None
-    population: Annotated[int, Whole(ELITE + 1), "releases alive at the same time"] = 50
+    budget_seconds: BudgetSeconds = 5.0
+    generations: Annotated[int | None, Optional(Integer(0)), "generations to breed instead of a time"] = None
+    population: Annotated[int, Integer(ELITE + 1), "releases alive at the same time"] = 50
     seed: Seed = 0
     name, recoding = "iyengar", "subtree"
     about = About(
@@ -82,7 +82,7 @@ class Iyengar(Algorithm):
 
     def search(self, problem: Problem, progress: Progress) -> Solution:
         """Breed until the budget is used up; a callback that says stop ends the search, not the work."""
-        work = Work(self.budget_seconds if self.generations is None else None)
+        work = Budget(self.budget_seconds if self.generations is None else None)
         forest = plant_forest(problem)
         judge = CutJudge(forest)
         top: Open = np.zeros(forest.nodes, np.bool_)
@@ -141,7 +141,7 @@ class _Breeding:
     """The population, sorted from best to worst, and the best cut seen."""
 
     def __init__(
-        self, judge: CutJudge, size: int, random: np.random.Generator, top: Open, fitness: Judgement, work: Work
+        self, judge: CutJudge, size: int, random: np.random.Generator, top: Open, fitness: Judgement, work: Budget
     ) -> None:
         self.work = work
         self.judge, self.size, self.random = judge, size, random

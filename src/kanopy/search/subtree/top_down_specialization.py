@@ -14,9 +14,9 @@ from kanopy._core.classes import Domain, Sensitive
 from kanopy._core.histograms import histogram, summed
 from kanopy._core.numbering import number_keys
 from kanopy._errors import Cancelled, JobError, near_miss
-from kanopy._parameter_types import Maybe, Name
+from kanopy._parameter_types import Name, Optional
 from kanopy._progress import Progress
-from kanopy.search.budget import Work, so_far, used_up
+from kanopy.search.budget import Budget, so_far, used_up
 from kanopy.search.judge import ClassJudge
 from kanopy.search.no_solution import no_solution
 from kanopy.search.partition_solution import release_nodes
@@ -77,7 +77,7 @@ class TopDownSpecialization(Algorithm):
     ['a', 'a', 'b', 'b', 'y', 'y']
     """
 
-    target: Annotated[str | None, Maybe(Name()), "the column that stays predictable"] = None
+    target: Annotated[str | None, Optional(Name()), "the column that stays predictable"] = None
     budget_seconds: EndingBudget = None
     name, recoding = "top-down-specialization", "subtree"
     about = About(
@@ -95,7 +95,7 @@ class TopDownSpecialization(Algorithm):
             raise no_solution(problem)
         notes = []
         inner = max(1, int((forest.children > 0).sum()))
-        work = Work(self.budget_seconds)
+        work = Budget(self.budget_seconds)
         try:
             progress("specializing", 0.0, search.standing)
             while not work.over and search.step():

@@ -12,7 +12,7 @@ import polars as pl
 from kanopy._arrays import Floats, Ints, Longs, Mask
 from kanopy._core.neighbours_kernel import nearest_rows
 from kanopy._errors import JobError, some
-from kanopy._parameter_types import Flag, MapOf, Maybe, Names, Number, OneOf, Whole
+from kanopy._parameter_types import ColumnNames, Flag, Integer, MapOf, Number, OneOf, Optional
 from kanopy._progress import SILENT, Progress
 from kanopy.treatments.base import (
     NUMBERS,
@@ -47,11 +47,11 @@ class Microaggregate(Treatment):
     [2.0, 2.0, 2.0, 11.0, 11.0, 11.0]
     """
 
-    size: Annotated[int, Whole(2), "rows (people, where the job has a unit) that share each value"] = 3
-    together: Annotated[tuple[str, ...], Names(), "columns that are grouped with it"] = ()
-    within: Annotated[tuple[str, ...], Names(), "columns whose strata are grouped apart"] = ()
+    size: Annotated[int, Integer(2), "rows (people, where the job has a unit) that share each value"] = 3
+    together: Annotated[tuple[str, ...], ColumnNames(), "columns that are grouped with it"] = ()
+    within: Annotated[tuple[str, ...], ColumnNames(), "columns whose strata are grouped apart"] = ()
     publish: Annotated[str, OneOf(*PUBLISHED), "what a group publishes"] = MEAN
-    variant: Annotated[str | None, Maybe(OneOf(*VARIANTS)), "mdav: the classic method; optimal: one column"] = None
+    variant: Annotated[str | None, Optional(OneOf(*VARIANTS)), "mdav: the classic method; optimal: one column"] = None
     scale: Annotated[str, OneOf(*SCALES), "columns are compared by their spread, or as they are"] = STANDARDISED
     weights: Annotated[
         Mapping[str, float], MapOf(Number(above=0), "{'income': 2}"), "per column how much it counts"

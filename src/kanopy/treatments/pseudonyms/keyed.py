@@ -10,7 +10,7 @@ from typing import Annotated, Any, ClassVar
 import polars as pl
 
 from kanopy._errors import JobError
-from kanopy._parameter_types import Text, Whole
+from kanopy._parameter_types import Integer, Text
 from kanopy.treatments.base import KEY, Table, Treatment, labels_of, missing
 
 DIGITS = 32
@@ -25,7 +25,7 @@ class Pseudonym(Treatment):
 
     domain: Annotated[str, Text("a text", empty=True), "columns of the same domain share pseudonyms"] = ""
     recipient: Annotated[str, Text("a text", empty=True), "each recipient gets other pseudonyms"] = ""
-    version: Annotated[int, Whole(1), "raise it to rotate the key: all pseudonyms change"] = 1
+    version: Annotated[int, Integer(1), "raise it to rotate the key: all pseudonyms change"] = 1
 
     secret: ClassVar[str] = KEY
     piecewise: ClassVar[bool] = True

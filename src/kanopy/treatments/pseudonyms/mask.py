@@ -9,7 +9,7 @@ from typing import Annotated, ClassVar
 import polars as pl
 
 from kanopy._errors import some
-from kanopy._parameter_types import Text, Whole
+from kanopy._parameter_types import Integer, Text
 from kanopy.treatments.base import Table, Treatment
 from kanopy.treatments.pseudonyms.keyed import refuse_value, replaced
 
@@ -24,8 +24,8 @@ class PartialMask(Treatment):
     ['********1234']
     """
 
-    last: Annotated[int, Whole(0), "characters that stay at the end"] = 4
-    first: Annotated[int, Whole(0), "characters that stay at the beginning"] = 0
+    last: Annotated[int, Integer(0), "characters that stay at the end"] = 4
+    first: Annotated[int, Integer(0), "characters that stay at the beginning"] = 0
     cover: Annotated[str, Text("one character", usable=None), "what covers a character"] = "*"
 
     name: ClassVar[str] = "mask"

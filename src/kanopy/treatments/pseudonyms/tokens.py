@@ -12,7 +12,7 @@ from typing import Annotated, ClassVar
 import polars as pl
 
 from kanopy._errors import JobError
-from kanopy._parameter_types import Text, Whole
+from kanopy._parameter_types import Integer, Text
 from kanopy.treatments.base import NO_SECRET, Table, Treatment
 from kanopy.treatments.pseudonyms.keyed import replaced
 
@@ -26,7 +26,7 @@ class Tokens(Treatment):
     """
 
     table: Annotated[str, Text("a file"), "the secret file of values and tokens"]
-    digits: Annotated[int, Whole(16, 64), "hexadecimal digits of a token"] = 24
+    digits: Annotated[int, Integer(16, 64), "hexadecimal digits of a token"] = 24
     domain: Annotated[str, Text("a text", empty=True), "columns of the same domain share tokens"] = ""
 
     name: ClassVar[str] = "tokens"

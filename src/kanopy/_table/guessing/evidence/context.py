@@ -100,11 +100,11 @@ def _groups(
                 yield name, _like(found, known[0], "excludes")
     runs = yes_no_runs(frame, values)
     answers = [name for run in runs for name in run]
-    told = [name for name in answers if name in quasi]
+    revealed = [name for name in answers if name in quasi]
     for name in answers:
         if not found[name].open or name in done:
             continue
-        apart = [other for other in told if exclude(name, other, values)]
+        apart = [other for other in revealed if exclude(name, other, values)]
         pairs = (
             other
             for other in apart

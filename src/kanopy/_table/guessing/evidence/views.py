@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from kanopy._table.guessing.column_names import Spoken, meanings_of, words_of
+from kanopy._table.guessing.column_names import NameMeaning, meanings_of, words_of
 from kanopy._table.guessing.value_kinds import Values
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ class ColumnView:
         return words_of(self.name)
 
     @cached_property
-    def spoken(self) -> list[Spoken]:
+    def spoken(self) -> list[NameMeaning]:
         """What its name may mean, the clearest first."""
         return meanings_of(self.name)
 

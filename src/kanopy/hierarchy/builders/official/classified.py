@@ -15,8 +15,8 @@ import numpy as np
 
 from kanopy._arrays import Ints
 from kanopy._errors import HierarchyError, some
-from kanopy._mixins import Drawn
-from kanopy._parameter_types import Flag, ListOf, OneOf, Text, Whole
+from kanopy._mixins import HtmlReprMixin
+from kanopy._parameter_types import Flag, Integer, ListOf, OneOf, Text
 from kanopy.classifications.classification import Classification
 from kanopy.classifications.matching import Matches, four_digits, match_values
 from kanopy.classifications.registry import SOURCES, has_shape, load_classification
@@ -37,7 +37,7 @@ NAMES_ALONE = frozenset(
 
 
 @dataclass(frozen=True)
-class Classified(Drawn):
+class Classified(HtmlReprMixin):
     """A hierarchy from a classification, what each value was taken for, and what to know about it."""
 
     hierarchy: Hierarchy
@@ -78,7 +78,7 @@ class FromClassification(Builder):
     unknown: Annotated[str, OneOf(*UNKNOWN_VALUES), "values that the classification lacks"] = "group"
     nearest: Annotated[bool, Flag(), "codes of other versions lie under the longest known beginning"] = True
     fit: Annotated[bool, Flag(), "frequent codes stay, rare ones are joined below their nodes"] = False
-    k: Annotated[int, Whole(0), "with fit: people of each node at the first level; that of the job if not said"] = 0
+    k: Annotated[int, Integer(0), "with fit: people of each node at the first level; that of the job if not said"] = 0
 
     def contradictions(self) -> Iterable[str]:
         if self.file and "+" in self.classification:

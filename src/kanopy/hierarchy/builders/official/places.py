@@ -14,8 +14,8 @@ import numpy as np
 
 from kanopy._arrays import SUPPRESSED_LABEL, Floats, Ints, Longs
 from kanopy._errors import MissingDependency
-from kanopy._mixins import Drawn
-from kanopy._parameter_types import ListOf, Number, OneOf, Whole
+from kanopy._mixins import HtmlReprMixin
+from kanopy._parameter_types import Integer, ListOf, Number, OneOf
 from kanopy.hierarchy.builders.base import Builder
 from kanopy.hierarchy.builders.official.classified import joining
 from kanopy.hierarchy.column import Column
@@ -35,7 +35,7 @@ DEEPEST = 60
 
 
 @dataclass(frozen=True)
-class Placed(Drawn):
+class Placed(HtmlReprMixin):
     """A hierarchy of places with what could not be placed."""
 
     hierarchy: Hierarchy
@@ -104,7 +104,7 @@ class Cells(PointBuilder):
     summary: ClassVar[str] = "points on the globe: cells of a fixed grid, H3 or geohash"
     sizes: Annotated[tuple[float, ...], ListOf(Number(above=0), 1), "degrees per side, each dividing the next"] = SIZES
     system: Annotated[str, OneOf(*SYSTEMS), "what the cells are: degrees, h3 or geohash"] = "degrees"
-    resolutions: Annotated[tuple[int, ...], ListOf(Whole(0)), "for h3 and geohash, from fine to coarse"] = ()
+    resolutions: Annotated[tuple[int, ...], ListOf(Integer(0)), "for h3 and geohash, from fine to coarse"] = ()
 
     def contradictions(self) -> Iterable[str]:
         ratios = np.array(self.sizes[1:]) / np.array(self.sizes[:-1]) if len(self.sizes) > 1 else np.array([2.0])
@@ -207,8 +207,8 @@ class Quadtree(PointBuilder):
     method: ClassVar[str] = "quadtree"
     summary: ClassVar[str] = "points on the globe: cells fitted to the data, of at least k people each"
     k_of_job: ClassVar[bool] = True
-    k: Annotated[int, Whole(1), "people in each cell, at least"] = 5
-    levels: Annotated[int, Whole(2), "levels at most, the values and the top included"] = 8
+    k: Annotated[int, Integer(1), "people in each cell, at least"] = 5
+    levels: Annotated[int, Integer(2), "levels at most, the values and the top included"] = 8
 
     def place_column(self, column: Column) -> Placed:
         placed = super().place_column(column)

@@ -17,7 +17,7 @@ from typing import Annotated, ClassVar
 from kanopy._arrays import SUPPRESSED_LABEL
 from kanopy._errors import HierarchyError, some
 from kanopy._files import read_text, usable
-from kanopy._parameter_types import Text, Whole
+from kanopy._parameter_types import Integer, Text
 from kanopy.hierarchy.builders.base import Builder
 from kanopy.hierarchy.column import Column
 from kanopy.hierarchy.hierarchy import Hierarchy
@@ -45,7 +45,7 @@ class HipaaZip(Builder):
     summary: ClassVar[str] = "ZIP codes by HIPAA: three digits, 000 where at most 20,000 people live"
     fits: ClassVar[frozenset[str]] = frozenset({"text", "integer"})
     population: Annotated[str, Text(empty=True), "a table of ZIP codes and people; the census of 2000 if not said"] = ""
-    least: Annotated[int, Whole(1), "an area needs more people than this"] = 20_000
+    least: Annotated[int, Integer(1), "an area needs more people than this"] = 20_000
 
     def build_column(self, column: Column) -> Hierarchy:
         few = self._few()

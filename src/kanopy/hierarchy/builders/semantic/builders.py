@@ -15,8 +15,8 @@ import numpy.typing as npt
 
 from kanopy._arrays import SUPPRESSED_LABEL, Floats, Ints
 from kanopy._errors import HierarchyError, some
-from kanopy._mixins import Drawn
-from kanopy._parameter_types import Either, ListOf, MapOf, Maybe, Number, OneOf, Text, Whole
+from kanopy._mixins import HtmlReprMixin
+from kanopy._parameter_types import Either, Integer, ListOf, MapOf, Number, OneOf, Optional, Text
 from kanopy.hierarchy.builders.base import Builder
 from kanopy.hierarchy.builders.semantic.cuts import CutTree, cut_levels, even_sizes, with_partial_groups
 from kanopy.hierarchy.builders.semantic.everyday import Known, everyday, spread
@@ -51,7 +51,7 @@ class Groups:
 
 
 @dataclass(frozen=True)
-class Proposal(Drawn):
+class Proposal(HtmlReprMixin):
     """A hierarchy made from an ontology, what its labels mean, how much meaning it loses, and what to know about it."""
 
     hierarchy: Hierarchy
@@ -68,7 +68,7 @@ class SemanticBuilder(Builder):
     """What both builders share: an ontology, a measure, the user's words, and what to do with unknown values."""
 
     fits: ClassVar[frozenset[str]] = frozenset({"text"})
-    levels: Annotated[int, Whole(2), "levels, the values and the top included"] = 4
+    levels: Annotated[int, Integer(2), "levels, the values and the top included"] = 4
     ontology: Annotated[str, Text(), "wordnet, or an ontology file; several joined by +"] = "wordnet"
     measure: Annotated[str, Text(usable=find_measure), "the similarity of meanings"] = "wu-palmer"
     weights: Annotated[
@@ -76,7 +76,7 @@ class SemanticBuilder(Builder):
     ] = "constant"
     senses: Annotated[str, Text(empty=True), "a file that says what values mean"] = ""
     synonyms: Annotated[
-        Mapping[str, str] | None, Maybe(MapOf(Text(), "{'fib': 'lie'}")), "words of the ontology for values it lacks"
+        Mapping[str, str] | None, Optional(MapOf(Text(), "{'fib': 'lie'}")), "words of the ontology for values it lacks"
     ] = field(default=None, hash=False)
     unknown: Annotated[str, OneOf(*UNKNOWN), "values that no source knows"] = "other"
 
@@ -226,10 +226,10 @@ class Ontology(SemanticBuilder):
 
     method: ClassVar[str] = "ontology"
     summary: ClassVar[str] = "by what words mean (WordNet): groups of near meaning, or strict kinds"
-    levels: Annotated[int, Whole(2), "levels, the values and the top included"] = 5
+    levels: Annotated[int, Integer(2), "levels, the values and the top included"] = 5
     style: Annotated[str, OneOf(*STYLES), "group by nearness of meaning, or strictly by kind"] = "nearness"
     max_fan_out: Annotated[
-        int | None, Maybe(Whole(2)), "the most children a node may have; groups strictly by kind"
+        int | None, Optional(Integer(2)), "the most children a node may have; groups strictly by kind"
     ] = None
 
     def _sources(self, name: str, labels: list[str]) -> list[Known]:

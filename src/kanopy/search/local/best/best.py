@@ -12,7 +12,7 @@ from kanopy._compiler import prepare
 from kanopy._core.classes import Classes
 from kanopy._errors import Cancelled, NoSolution
 from kanopy._progress import Progress
-from kanopy.search.budget import Work, stages, usable_threads
+from kanopy.search.budget import Budget, stages, usable_threads
 from kanopy.search.local.best.improvement import KERNELS, Improvement
 from kanopy.search.local.best.initial_classes import bottom_up
 from kanopy.search.local.best.initial_solutions import Starts
@@ -21,7 +21,7 @@ from kanopy.search.local.box_release import check_placeable, made_safe, release_
 from kanopy.search.local.boxes import Layout, lay_out, partition_cost
 from kanopy.search.partition_solution import never_together, safe_together
 from kanopy.search.problem import Problem
-from kanopy.search.solution import About, Algorithm, Budget, Seed, Solution, Steps, Threads
+from kanopy.search.solution import About, Algorithm, BudgetSeconds, Seed, Solution, Steps, Threads
 
 ROW_SECONDS = 1e-6
 """Time per row for laying out the table and for writing up the release."""
@@ -57,7 +57,7 @@ class Best(Algorithm):
     Models that compare with a population or limit single labels are refused.
     """
 
-    budget_seconds: Budget = 5.0
+    budget_seconds: BudgetSeconds = 5.0
     steps: Steps = None
     seed: Seed = 0
     threads: Threads = None
@@ -90,7 +90,7 @@ class Best(Algorithm):
 
     def _solve(self, problem: Problem, least: int, progress: Progress) -> Solution:
         """The best classes of at least so many rows."""
-        work = Work(self.budget_seconds if self.steps is None else None)
+        work = Budget(self.budget_seconds if self.steps is None else None)
         progress("laying out")
         layout = lay_out(problem)
         work.spend(ROW_SECONDS * len(layout.rows))
@@ -124,7 +124,7 @@ class Best(Algorithm):
             finish.note()
         return release_classes(self.name, layout, finish.classes(), problem, judged=search.rounds, notes=notes)
 
-    def _improve(self, search: Improvement, starts: Starts, work: Work, finish: _Finish, progress: Progress) -> None:
+    def _improve(self, search: Improvement, starts: Starts, work: Budget, finish: _Finish, progress: Progress) -> None:
         """Stage after stage, each from the best so far, until the work is over."""
         rows = len(search.layout.rows)
         for end in stages(work.spent + max(0.05, FIRST_SECONDS_PER_ROW * rows)):
@@ -157,7 +157,7 @@ class _Finish:
     still end as a release that costs more. So releases are compared, at points that do not depend on the budget.
     """
 
-    def __init__(self, problem: Problem, layout: Layout, search: Improvement, allowed: int, work: Work) -> None:
+    def __init__(self, problem: Problem, layout: Layout, search: Improvement, allowed: int, work: Budget) -> None:
         self.problem, self.layout, self.search, self.allowed, self.work = problem, layout, search, allowed, work
         self.best: tuple[float, Ints] | None = None
         self.noted = float(np.inf)

@@ -9,7 +9,7 @@ from kanopy._core.numbering import number_rows
 from kanopy._progress import Progress
 from kanopy.search.bound.certificate import stretches
 from kanopy.search.bound.odd_set_cuts import by_levels, count_inside, number_boxes, records_inside
-from kanopy.search.budget import Work, so_far
+from kanopy.search.budget import Budget, so_far
 from kanopy.search.local.best.choice_kernel import WORK, Choice, choose, lighten, make_choice
 from kanopy.search.local.best.moves.anneal_kernel import LOGS
 from kanopy.search.local.boxes import Layout, box_levels, class_runs
@@ -49,7 +49,9 @@ class BoxChoice:
         self.heads, self.levels, self.weights = heads[once], np.ascontiguousarray(levels[once]), weights[once]
         return np.argsort(listed)[numbered.number[: len(starts)]]
 
-    def search(self, class_of: Ints, work: Work, progress: Progress, floor: float) -> tuple[Ints, BaseException | None]:
+    def search(
+        self, class_of: Ints, work: Budget, progress: Progress, floor: float
+    ) -> tuple[Ints, BaseException | None]:
         """The best classes with boxes of these and of the classes given; and what interrupted the search, if so."""
         layout, k = self.layout, self.k
         on = self._opened(class_of, work)
@@ -83,7 +85,7 @@ class BoxChoice:
             interrupted = stop
         return kept, interrupted
 
-    def _opened(self, class_of: Ints, work: Work) -> Choice | None:
+    def _opened(self, class_of: Ints, work: Budget) -> Choice | None:
         """All boxes, those of the given classes open; nothing if they hold too many records."""
         layout, box_of_class = self.layout, self.add(class_of)
         different = len(number_rows(self.levels).first)

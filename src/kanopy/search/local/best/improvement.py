@@ -13,7 +13,7 @@ from kanopy._progress import Progress
 from kanopy.search.bound.cut_prices_kernel import improve_prices
 from kanopy.search.bound.limits_kernel import find_limits, grow_crowds, span_boxes, sum_inside
 from kanopy.search.bound.prices_kernel import cap_boxes, cut_again, walk_boxes
-from kanopy.search.budget import Work, so_far
+from kanopy.search.budget import Budget, so_far
 from kanopy.search.local.best.agglomerate_kernel import agglomerate, make_units
 from kanopy.search.local.best.choice_kernel import choose, lighten
 from kanopy.search.local.best.moves.anneal_kernel import LOGS, anneal
@@ -174,7 +174,7 @@ class Improvement:
             self._keep()
             self._tell(progress, done / steps)
 
-    def run(self, work: Work, stage: float, progress: Progress, note: Callable[[], None] | None = None) -> None:
+    def run(self, work: Budget, stage: float, progress: Progress, note: Callable[[], None] | None = None) -> None:
         """Improve for a stage of so many seconds, or until the work is over; `note` is called at a few points towards
         its end. Large tables are improved in parts, several at the same time."""
         if self.best_cost <= 0.0 or work.over:
@@ -186,7 +186,7 @@ class Improvement:
             if note is not None:
                 note()
 
-    def stretches(self, work: Work, stage: float, progress: Progress) -> Iterator[None]:
+    def stretches(self, work: Budget, stage: float, progress: Progress) -> Iterator[None]:
         """Improve for a stage, stretch by stretch; each kind of change gets time by what it has lately gained. Nothing
         but where it stops depends on how much work there is in all."""
         items, lookups = len(self.part.record), self.layout.lookups

@@ -9,7 +9,7 @@ import numpy as np
 
 from kanopy._arrays import Ints
 from kanopy._progress import Progress
-from kanopy.search.budget import Work, at_once
+from kanopy.search.budget import Budget, at_once
 from kanopy.search.clustering.mondrian import mondrian_groups
 from kanopy.search.local.best.agglomerate_kernel import agglomerate, make_units
 from kanopy.search.local.boxes import Layout
@@ -24,9 +24,9 @@ CUT_SECONDS, MERGE_SECONDS = 1e-6, 1.8e-9
 """Seconds of an ordinary machine for a row that is cut, and for two records compared in one column."""
 
 
-def bottom_up(layout: Layout, k: int, progress: Progress, work: Work | None = None, threads: int = 1) -> Ints:
+def bottom_up(layout: Layout, k: int, progress: Progress, work: Budget | None = None, threads: int = 1) -> Ints:
     """The class of every item after merging within chunks; -1 for items that no class can hold."""
-    work = work or Work(None)
+    work = work or Budget(None)
     if k > CUT_FROM and not layout.stratum.any():
         progress("cutting")
         work.spend(CUT_SECONDS * len(layout.rows))

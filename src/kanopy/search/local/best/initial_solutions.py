@@ -10,9 +10,9 @@ from kanopy._progress import Progress
 from kanopy.metrics.full_domain import Loss
 from kanopy.privacy.models import KAnonymity
 from kanopy.search.bound.certificate import stretches
-from kanopy.search.bound.dual_prices import MOST_COMBINATIONS, Prices
-from kanopy.search.bound.level_chains import left_out, make_ladders
-from kanopy.search.budget import Work, so_far
+from kanopy.search.bound.dual_prices import MOST_COMBINATIONS, DualPrices
+from kanopy.search.bound.level_chains import left_out, make_level_chains
+from kanopy.search.budget import Budget, so_far
 from kanopy.search.full_domain.optimal import Optimal
 from kanopy.search.local.best.box_selection import BoxChoice
 from kanopy.search.local.best.cover import Covering
@@ -53,7 +53,7 @@ class Starts:
 
     def __init__(self, layout: Layout, problem: Problem, k: int, seed: int, threads: int = 1) -> None:
         self.layout, self.problem, self.k, self.seed, self.threads = layout, problem, k, seed, threads
-        self.prices: Prices | None = None
+        self.prices: DualPrices | None = None
         self.choice: BoxChoice | None = None
         """The boxes that were suggested, and the search among them."""
         self.lost = {"rounds": 0, "cover": 0}
@@ -61,7 +61,7 @@ class Starts:
         self.stopped = False
         """Whether the caller said stop meanwhile."""
 
-    def next(self, best: Ints, work: Work, stage: float, progress: Progress) -> Ints:
+    def next(self, best: Ints, work: Budget, stage: float, progress: Progress) -> Ints:
         """The classes that a stage of so many seconds begins with: `best`, or better ones."""
         layout, k = self.layout, self.k
         per_row = stage / len(layout.rows)
@@ -95,17 +95,17 @@ class Starts:
         # Found with rounded numbers, and shown only: a bound that is reported has a check in whole numbers.
         return self.prices.history[-1] * (1 - 1e-9) if honest and self.prices is not None else 0.0
 
-    def by_prices(self, best: Ints, work: Work, progress: Progress) -> Ints:
+    def by_prices(self, best: Ints, work: Budget, progress: Progress) -> Ints:
         """The classes that the linear program behind the lower bound chooses most of; `best` if it has no time to.
 
         They need not be better at once: what is left over is merged without much choice, which the choice among the
         boxes of both, and of all that the program chooses a part of, is to mend.
         """
         layout, problem, k = self.layout, self.problem, self.k
-        ladders = make_ladders(problem, MOST_COMBINATIONS)
+        ladders = make_level_chains(problem, MOST_COMBINATIONS)
         if left_out(problem, ladders):
             return best
-        prices = self.prices = Prices(
+        prices = self.prices = DualPrices(
             problem, ladders, PRICES_PASSES, progress, work, self.threads, k=k, set_aside=0, limited=True
         )
         prices.run(work.seconds, PRICES_PASSES)
@@ -128,7 +128,7 @@ class Starts:
                 classes += 1
         return _with_the_rest_merged(problem, layout, of_item, k, progress, work)
 
-    def _suggested(self, prices: Prices) -> tuple[Ints, Ints, Floats]:
+    def _suggested(self, prices: DualPrices) -> tuple[Ints, Ints, Floats]:
         """The boxes that the program chooses a part of: a record, levels and the weight of each."""
         layout, pool = self.layout, prices.pool
         found, of_cut = np.unique(pool.box, return_inverse=True)
@@ -142,7 +142,7 @@ class Starts:
         return held[starts], *box_levels(layout.boxes, held, starts)
 
 
-def by_cover(layout: Layout, k: int, start: Ints, work: Work, seed: int, progress: Progress) -> tuple[Ints, bool]:
+def by_cover(layout: Layout, k: int, start: Ints, work: Budget, seed: int, progress: Progress) -> tuple[Ints, bool]:
     """Classes of a cover of boxes opened where they gain most (`start` if that is better); whether it was stopped."""
     stopped = False
     covering = Covering(layout.boxes, layout.counts, k, seed)
@@ -158,7 +158,7 @@ def by_cover(layout: Layout, k: int, start: Ints, work: Work, seed: int, progres
 
 
 def by_rounds(
-    layout: Layout, problem: Problem, k: int, start: Ints, work: Work, progress: Progress, leave: float = 0.9
+    layout: Layout, problem: Problem, k: int, start: Ints, work: Budget, progress: Progress, leave: float = 0.9
 ) -> Ints:
     """Classes published in rounds of full-domain search, or `start` if that is better or rounds take too long.
 
@@ -186,7 +186,7 @@ def by_rounds(
 
 
 def _with_the_rest_merged(
-    problem: Problem, layout: Layout, of_item: Ints, k: int, progress: Progress, work: Work
+    problem: Problem, layout: Layout, of_item: Ints, k: int, progress: Progress, work: Budget
 ) -> Ints:
     """The class of every item; those in none yet are merged among themselves."""
     left = np.flatnonzero(of_item < 0)

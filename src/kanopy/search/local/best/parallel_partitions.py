@@ -18,7 +18,7 @@ import numpy as np
 from kanopy._arrays import Ints, Longs
 from kanopy._errors import Cancelled
 from kanopy._progress import Note, Progress
-from kanopy.search.budget import Work, at_once
+from kanopy.search.budget import Budget, at_once
 from kanopy.search.local.boxes import Layout, class_runs
 from kanopy.search.local.chunks import shuffled_order
 
@@ -68,13 +68,13 @@ class Parts:
         self.seeds = seeds.tolist()
         self.searches: list[Improvement | None] = [None] * len(self.items)
 
-    def run(self, work: Work, stage: float, progress: Progress, note: Callable[[], None] | None) -> None:
+    def run(self, work: Budget, stage: float, progress: Progress, note: Callable[[], None] | None) -> None:
         """Improve all parts for a stage, each with an equal share of the work; see `Improvement.run`."""
         whole, count = self.whole, len(self.items)
         begun, left = work.spent, work.left
         work.spend(DIVIDE_SECONDS * len(self.start))
         share = max(0.0, left - (work.spent - begun)) / count
-        accounts = [Work(share) for _ in self.items]
+        accounts = [Budget(share) for _ in self.items]
         under_way = [
             self._stretches(i, accounts[i], (stage - (work.spent - begun)) / count) for i in range(count)
         ]  # fmt: skip
@@ -100,7 +100,7 @@ class Parts:
                 work.spend(account.spent)
             whole.rounds += sum(search.rounds for search in self.searches if search is not None)
 
-    def _stretches(self, i: int, work: Work, stage: float) -> Iterator[bool]:
+    def _stretches(self, i: int, work: Budget, stage: float) -> Iterator[bool]:
         """A part is laid out by the thread that improves it."""
         if self.stop.is_set():
             return
