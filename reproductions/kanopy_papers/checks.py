@@ -180,9 +180,9 @@ def stem() -> bool:
 
 
 def rounding() -> bool:
-    from kanopy.masking.baselines import round_to
+    from kanopy.treatments.apply import treat_values
 
-    return bool(np.allclose(round_to(np.array([1.0, 7.0, 12.0]), 5.0), [0.0, 5.0, 10.0]))
+    return treat_values([1.0, 7.0, 12.0], {"method": "round", "base": 5}) == [0.0, 5.0, 10.0]
 
 
 def improved() -> bool:

@@ -48,7 +48,7 @@ def baseline(name: str) -> Callable[[], bool]:
     """A plain method of statistical offices."""
 
     def exists() -> bool:
-        from kanopy.masking.baselines import BASELINES
+        from kanopy.release.baseline import BASELINES
 
         return name in BASELINES
 
@@ -216,10 +216,6 @@ ALLOWED = {
         "With several rows per person": "about models of sensitive columns; k holds for all rows of a person",
     },
     "docs/how-to/several-tables.md": {"are not available for several tables": "the limits of linked jobs"},
-    "docs/how-to/treatments.md": {
-        "Spark does not treat columns": "true: it refuses such jobs",
-        "cannot be subtracted": "of an attacker, who is denied it",
-    },
     "docs/how-to/missing-values.md": {"contain units or questions": "units of measurement"},
     "docs/people.md": {
         "If every unit has one row": "true, and said by a note",

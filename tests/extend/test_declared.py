@@ -26,7 +26,6 @@ ORDINARY = {name for name in REGISTERED if name.isalpha() and name in (
 """Words that mean other things as well: they count where the name, method or the like of something is compared."""
 ASKS = {"name", "method", "algorithm", "model", "builder", "kind", "measure"}
 OTHER_MEANINGS = {
-    ("release/baseline.py", "pram"): "a baseline of that name, which the file lists itself",
     ("verify/treatments.py", "format-preserving"): "verification has a check per treatment, and imports none of them",
     ("_job/guess.py", "suppress"): "the method that this file wrote into the guessed job itself",
     ("app/tasks/trees.py", "k"): "the parameter k of a builder",

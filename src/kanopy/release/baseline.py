@@ -1,25 +1,54 @@
-"""Plain masking methods on tables, to compare with: none of them promises a k."""
+"""Plain methods of statistical offices, to compare with: treatments of whole columns by a seed that is not secret, and
+samples of the rows. None of them promises a k (Martínez 2010, Table 1)."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
 
-from kanopy._arrays import Floats
-from kanopy._errors import JobError, called, some
+from kanopy._arrays import Longs
+from kanopy._errors import JobError, called
 from kanopy._table.delimited import check_columns
-from kanopy.masking.baselines import (
-    BASELINES,
-    add_correlated_noise,
-    add_noise,
-    post_randomize,
-    resample,
-    round_to,
-    sample,
-    swap_ranks,
-)
+from kanopy.treatments.apply import treat_frame
+from kanopy.treatments.base import Secrets
+from kanopy.treatments.registry import make_treatment
+
+
+@dataclass(frozen=True)
+class Baseline:
+    """A method by name: what it does, what its one number (`amount`) is, and what it is if not said.
+
+    It is the treatment `treatment`, whose parameter `parameter` is that number.
+    """
+
+    does: str
+    amount: str
+    usual: float | None
+    treatment: str = ""
+    parameter: str = ""
+
+
+BASELINES: dict[str, Baseline] = {
+    "noise": Baseline(
+        "adds normal noise to each number", "the noise as a share of the column's spread", 0.1, "noise", "share"
+    ),
+    "correlated-noise": Baseline(
+        "adds noise that keeps the correlations of the columns", "the noise as a share of the spread", 0.1, "noise",
+        "share",
+    ),
+    "rounding": Baseline("rounds each number to a multiple", "the base", None, "round", "base"),
+    "resampling": Baseline("gives each rank the mean of several draws", "how many draws", 3, "resample", "times"),
+    "rank-swapping": Baseline(
+        "swaps numbers of near ranks", "how far, in percent of the rows", 5, "rank-swap", "percent"
+    ),
+    "pram": Baseline("replaces categories by chance", "the probability that a value stays", 0.8, "pram", "keep"),
+    "sampling": Baseline("publishes some of the rows", "the share of the rows", 0.1),
+}  # fmt: skip
+"""What `kanopy baseline` offers; the treatments have more choices in a job (`kanopy treatments`)."""
 
 
 def baseline(
@@ -38,25 +67,28 @@ def baseline(
     if number is None:
         raise JobError(f"{method} needs a number: {chosen.amount}.")
     named = frame.select(columns)
-    if method == "sampling":
+    if not chosen.treatment:
         return named[sample(len(named), number, seed=seed)]
-    if method == "pram":
-        return pl.DataFrame(
-            [pl.Series(name, post_randomize(named[name].to_list(), number, seed=seed + at), named[name].dtype)
-             for at, name in enumerate(columns)]
-        )  # fmt: skip
-    numbers = {name: _column_of_numbers(named[name]) for name in columns}
+    whole = isinstance(number, float) and number.is_integer()
+    settings = {"method": chosen.treatment, chosen.parameter: int(number) if whole else number}
+    # The seed is public: who has it undoes what is random. Jobs draw secret numbers.
+    secrets = Secrets(hashlib.sha256(f"kanopy baseline {seed}".encode()).digest())
     if method == "correlated-noise":
-        noisy = add_correlated_noise(np.column_stack(list(numbers.values())), number, seed=seed)
-        return pl.DataFrame({name: noisy[:, at] for at, name in enumerate(columns)})
-    run: dict[str, Callable[[Floats, int], Floats]] = {
-        "noise": lambda values, own: add_noise(values, number, seed=own),
-        "rank-swapping": lambda values, own: swap_ranks(values, number, seed=own),
-        "rounding": lambda values, own: round_to(values, number),
-        "resampling": lambda values, own: resample(values, int(number) if number == int(number) else -1, seed=own),
-    }
-    done = (pl.Series(name, run[method](values, seed + at)) for at, (name, values) in enumerate(numbers.items()))
-    return pl.DataFrame([_whole(column.fill_nan(None), method in ("rounding", "rank-swapping")) for column in done])
+        joint = make_treatment({**settings, "kind": "correlated", "together": list(columns[1:])})
+        return named.with_columns(treat_frame(named, columns[0], joint, secrets).values())
+    made = {name: treat_frame(named, name, make_treatment(settings), secrets)[name] for name in columns}
+    return pl.DataFrame(list(made.values()))
+
+
+def sample(rows: int, share: float, *, seed: int = 0) -> Longs:
+    """Sampling: which rows are published, in their order, if only a share of them is.
+
+    >>> sample(10, 0.3).tolist()
+    [2, 4, 6]
+    """
+    if not 0 < share <= 1:
+        raise JobError(f"A sample is a share of the rows above 0 and up to 1, not {share}.")
+    return np.sort(np.random.default_rng(seed).permutation(rows)[: round(rows * share)]).astype(np.int64)
 
 
 def one_per_group(frame: pl.DataFrame, columns: Sequence[str]) -> pl.DataFrame:
@@ -70,16 +102,3 @@ def one_per_group(frame: pl.DataFrame, columns: Sequence[str]) -> pl.DataFrame:
     """
     counted = "people" if "people" not in columns else "people_in_group"
     return frame.group_by(list(columns), maintain_order=True).len(name=counted)
-
-
-def _column_of_numbers(column: pl.Series) -> Floats:
-    numbers = column.cast(pl.Float64, strict=False)
-    lost = column.filter(numbers.is_null() & column.is_not_null())
-    if len(lost):
-        raise JobError(f"{column.name!r} has values that are no numbers: {some(lost.unique().sort().to_list())}.")
-    return numbers.fill_null(np.nan).to_numpy().astype(np.float64)
-
-
-def _whole(column: pl.Series, wanted: bool) -> pl.Series:
-    """Whole numbers as such, where a method keeps them whole."""
-    return column.cast(pl.Int64) if wanted and bool((column.drop_nulls() % 1 == 0).all()) else column
