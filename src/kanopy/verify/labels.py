@@ -104,6 +104,9 @@ def rare_names(
 ) -> list[tuple[str, str]]:
     """Labels that list values, with a value they name that fewer than `k` rows have.
 
+    A set in braces is no name: recodings by sets publish which values a cell stands for, and every class that shows
+    one has at least `k` rows.
+
     >>> before = pl.Series(["leek", "onion", "onion", "beet"])
     >>> rare_names(before, pl.Series(["leek or onion"] * 3 + ["beet"]), 2)
     [('leek or onion', 'leek')]
@@ -117,6 +120,8 @@ def rare_names(
     labels = [label for label in as_text(published).unique().to_list() if label is not None and label not in rows]
     found = []
     for label in sorted(labels):
+        if label.startswith("{") and label.endswith("}"):
+            continue
         listed = _LISTED.split(_MORE.sub("", label))
         if len(listed) > 1 or _MORE.search(label):
             found += [(label, value) for value in listed if rows.get(value, k) < k]
