@@ -38,8 +38,8 @@ ANSWERS = {"Check", "Comparison", "Improvement", "Result", "SemanticQuality", "S
 """Classes that users only get as an answer: the function that answers has the example."""
 BASES = {"Builder", "Model"}
 OF_AUTHORS = {
-    "About", "ContractBroken", "Flag", "HierarchyError", "InputError", "JobError", "MaskingTable", "Maybe", "Name",
-    "OntologyError", "Problem", "Text", "recoding_from_nodes", "release_levels",
+    "About", "ContractBroken", "Flag", "HierarchyError", "InputError", "JobError", "MaskingTable", "Name",
+    "OntologyError", "Optional", "Problem", "Text", "recoding_from_nodes", "release_levels",
 }  # fmt: skip
 """What extensions are made of: `examples/extension/` and its page show these together."""
 
