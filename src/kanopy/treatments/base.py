@@ -54,6 +54,11 @@ class Table:
 
     `rows` are all rows of the table, or a piece of it. `facts` are what the treatment's
     `measures` gave on the whole table. `units` say whose row each is, where the job has a unit.
+
+    >>> import polars as pl
+    >>> from kanopy.extend import Secrets, Table
+    >>> Table(pl.DataFrame({"income": [900, 1200]}), Secrets()).rows.height
+    2
     """
 
     rows: pl.DataFrame
