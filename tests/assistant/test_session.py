@@ -7,6 +7,7 @@ import json
 import os
 import random
 import string
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -182,6 +183,7 @@ def test_an_assistant_talks_to_the_server(tmp_path: Path) -> None:
             answer = await client.call_tool("describe", {"table": "people.csv"})
             return {each.name for each in listed.tools}, str(answer)
 
-    names, answer = asyncio.run(talk())
+    with ThreadPoolExecutor(1) as pool:  # a loop of its own, whatever runs in this one
+        names, answer = pool.submit(lambda: asyncio.run(talk())).result()
     assert names == set(TOOLS)
     assert "Lyon" in answer and "Rock" not in answer

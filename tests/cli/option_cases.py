@@ -49,6 +49,8 @@ BASE = {
 NOT_RUN = {
     "ledger forget": "it edits the ledger that other runs read; tests/linked runs it",
     "app": "it serves a page until it is stopped; its options say where",
+    "mcp": "it serves an assistant until it is stopped, or asks at a terminal; tests/assistant runs it",
+    "record": "it reads a project of the app; tests/app runs it",
     "reproduce": "it reruns papers for half a minute; tests/papers runs it, with and without its options",
 }
 

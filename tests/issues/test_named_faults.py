@@ -127,7 +127,7 @@ def test_rare_answers_are_settled_the_smallest_group_first() -> None:
 
 
 def test_work_that_does_not_hear_is_ended_when_it_is_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(worker_module, "PATIENCE", 0.01)
+    monkeypatch.setattr(worker_module, "GRACE_SECONDS", 0.01)
 
     async def stopped(force: bool) -> tuple[list[str], Task]:
         own, done = Worker(), list[str]()

@@ -118,7 +118,7 @@ PLAIN: dict[str, Callable[[], dict[str, Any]]] = {
     "hierarchy.tree_html": lambda: {"h": animal_tree()},
     "hierarchy.tree_svg": lambda: {"h": animal_tree()},
     "hierarchy.tree_text": lambda: {"h": animal_tree()},
-    "extend.Maybe": lambda: {"kind": kanopy.extend.Name()},
+    "extend.Optional": lambda: {"kind": kanopy.extend.Name()},
     "extend.Name": lambda: {"what": "the name of a column"},
     "extend.recoding_from_nodes": lambda: recoded(),
     "extend.release_levels": lambda: {"name": "mine", "problem": problem(), "best": judged()},
@@ -349,8 +349,8 @@ GIVEN: Wanted = {
         "measure": of("path"),
         "weights": of("level"),
         "choices": of(lambda: choices(dog="dog#3"), taxonomy=wordnet),
-        "max_edits": of(1, hierarchy=wrong_tree, level_score="mean"),
-        "level_score": of("mean"),
+        "max_edits": of(1, hierarchy=wrong_tree),
+        "level_score": of("max", hierarchy=wrong_tree),
     },
     "load_ontology": {"name_or_path": of("others.obo")},
     "read_hierarchy": {
@@ -384,7 +384,7 @@ GIVEN: Wanted = {
         **CONTRACTS,
         "parameters": needs({"widths": "no"}, thing=kanopy.hierarchy.BUILDERS["widths"]),
     },
-    "extend.Maybe": {"kind": of(kanopy.extend.Flag)},
+    "extend.Optional": {"kind": of(kanopy.extend.Flag)},
     "extend.Name": {"what": of("a name")},
     "extend.recoding_from_nodes": {
         "domain": of(lambda: recoded(others)["domain"], **recoded(low=True)),

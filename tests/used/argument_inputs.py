@@ -216,8 +216,8 @@ def deep_tree() -> Hierarchy:
 
 
 def wrong_tree() -> Hierarchy:
-    """A hierarchy with two animals where they do not belong."""
-    return tree("dog mammal *", "cat mammal *", "horse bird *", "eagle bird *", "hawk mammal *", "trout fish *")
+    """A hierarchy with two groups whose names are too wide."""
+    return tree("cat homeotherm *", "dog homeotherm *", "eagle vertebrate *", "hawk vertebrate *", "trout fish *")
 
 
 def even_tree() -> Hierarchy:

@@ -113,11 +113,11 @@ def rare_names(
     """
     if k < 2 or original.dtype == pl.Duration:  # `2 days, 0:00:00` is one value and no list
         return []
-    values = as_text(original)
+    values, shown = as_text(original.alias("value")), as_text(published.alias("value"))
     weights = pl.Series([1] * len(values)) if multiplicity is None else multiplicity
     counted = pl.DataFrame({"value": values, "rows": weights}).group_by("value").agg(pl.col("rows").sum())
     rows = dict(counted.iter_rows())
-    labels = [label for label in as_text(published).unique().to_list() if label is not None and label not in rows]
+    labels = [label for label in shown.unique().to_list() if label is not None and label not in rows]
     found = []
     for label in sorted(labels):
         if label.startswith("{") and label.endswith("}"):

@@ -45,7 +45,7 @@ def _meeting(labels: Sequence[Sequence[str]], chosen: Longs) -> Longs:
     """At which level two values first share a label."""
     at = np.full((len(chosen), len(chosen)), len(labels), np.int64)
     for level in range(len(labels) - 1, -1, -1):
-        codes = np.unique(np.asarray(labels[level], dtype=str)[chosen], return_inverse=True)[1]
+        codes = np.unique(np.asarray(list(labels[level]), dtype=str)[chosen], return_inverse=True)[1]
         at[codes[:, None] == codes] = level
     return at
 
