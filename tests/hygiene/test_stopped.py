@@ -167,3 +167,29 @@ sys.exit(128 + came[0])
     command = [sys.executable, "-m", "stopped"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False)
     assert (done.returncode, done.stderr) == (128 + kind, "")
+
+
+def test_a_library_that_panics_when_it_is_interrupted_keeps_the_exit_status(tmp_path: Path) -> None:
+    """Polars turns an interrupt in a callback into a panic, which is no `Exception`."""
+    code = """
+import os, signal
+from kanopy import cli
+
+class Panic(BaseException):
+    pass
+
+def run():
+    try:
+        os.kill(os.getpid(), signal.SIGTERM)
+        while True:
+            pass
+    except KeyboardInterrupt:
+        raise Panic from None
+
+cli._run = run
+cli.main()
+"""
+    (tmp_path / "panics.py").write_text(code)
+    command = [sys.executable, "-m", "panics"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 128 + signal.SIGTERM and "Stopped" in done.stderr

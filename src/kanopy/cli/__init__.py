@@ -146,10 +146,12 @@ def main() -> None:
     with _stoppable() as came:
         try:
             status = _run()
-        except Exception:
+        except SystemExit:
+            raise
+        except BaseException:
             if not came:
                 raise
-            # A library that was interrupted says so in words of its own.
+            # A library that was interrupted says so in words of its own; one in Rust panics, which is no `Exception`.
             status = fail(Cancelled("Stopped. Nothing was written."))
         sys.exit(128 + came[0] if came and status == Cancelled.exit_status else status)
 
