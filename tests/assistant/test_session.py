@@ -165,6 +165,23 @@ def test_a_table_that_changed_needs_a_new_approval(tmp_path: Path) -> None:
     assert session.write("release-1", "out.csv")["written"] is False
 
 
+def test_the_first_person_of_a_table_without_a_header_is_not_told(tmp_path: Path) -> None:
+    rows = ["Maria Quintanilla,41,Lyon", *["Ann,30,Lyon"] * 6]
+    session = Session(tmp_path, k=5)
+    for number, file in enumerate((rows, [row.replace("41", "old") for row in rows])):
+        (tmp_path / f"{number}.csv").write_text("\n".join(file))
+        for tool in (session.describe, session.propose):
+            told = tool(f"{number}.csv")
+            assert "header" not in told and "may be a row" in told["message"] and "Quintanilla" not in str(told)
+
+
+def test_lists_in_cells_are_judged_too(tmp_path: Path) -> None:
+    tags = [["solo"]] + [["often"]] * 9
+    pl.DataFrame({"town": ["Lyon"] * 10, "tags": tags}).write_parquet(tmp_path / "n.parquet")
+    told = str(Session(tmp_path, k=5).describe("n.parquet"))
+    assert "often" in told and "solo" not in told
+
+
 def test_an_assistant_talks_to_the_server(tmp_path: Path) -> None:
     pytest.importorskip("mcp.server.mcpserver", reason="pip install 'kanopy[mcp]'")
     import asyncio

@@ -44,6 +44,33 @@ def tokens_of(text: str) -> Tokens:
                  for part in _TOKEN.findall(text.casefold()))  # fmt: skip
 
 
+def texts_of(column: pl.Series) -> pl.Series:
+    """The values of a column as texts; lists and bytes as Python writes them."""
+    import polars as pl
+
+    if column.dtype.is_nested() or column.dtype in (pl.Binary, pl.Object):
+        return pl.Series([None if value is None else str(value) for value in column.to_list()], dtype=pl.String)
+    return column.cast(pl.String, strict=False)
+
+
+def header_is_a_row(frame: pl.DataFrame) -> bool:
+    """Whether the names of the columns may be values of a person: a table without a header, read as if it had one.
+
+    >>> import polars as pl
+    >>> header_is_a_row(pl.DataFrame({"name": ["Ann"], "town": ["Lyon"]}))
+    False
+    >>> header_is_a_row(pl.DataFrame({"Bob": ["Ann"], "Lyon": ["Lyon"]}))
+    True
+    """
+    for column in frame.iter_columns():
+        name = column.name.strip().casefold()
+        tokens = tokens_of(name)
+        number = bool(tokens) and not any(part.isalpha() for part in _TOKEN.findall(name))
+        if number or "@" in name or (texts_of(column).str.strip_chars().str.to_lowercase() == name).any():
+            return True
+    return False
+
+
 class Gate:
     """Knows which values fewer than `k` rows have, and withholds whatever repeats one.
 
@@ -62,12 +89,8 @@ class Gate:
 
     def learn(self, frame: pl.DataFrame) -> None:
         """Take in the values of a table. A value that is shared in one column may be told, also where it is rare."""
-        import polars as pl
-
         for column in frame.iter_columns():
-            texts = column.cast(pl.String, strict=False) if column.dtype != pl.Binary else None
-            if texts is None or column.dtype.is_nested():
-                texts = pl.Series([str(value) for value in column.to_list()], dtype=pl.String)
+            texts = texts_of(column)
             counted = texts.drop_nulls().value_counts()
             values, counts = counted.to_series(0).to_list(), counted.to_series(1).to_list()
             for value, rows in zip(values, counts, strict=True):

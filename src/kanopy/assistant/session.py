@@ -19,7 +19,7 @@ from kanopy._job.guess import guess_job
 from kanopy._job.job import Job
 from kanopy._table.sources import read_table
 from kanopy.assistant.approvals import PLACE, Approvals
-from kanopy.assistant.gate import Count, Fixed, Gate
+from kanopy.assistant.gate import Count, Fixed, Gate, header_is_a_row, texts_of
 
 SUFFIXES = (".csv", ".tsv", ".parquet", ".xlsx", ".arrow", ".feather", ".json", ".ndjson")
 MOST_VALUES = 50
@@ -30,6 +30,14 @@ EDITABLE = (
 ROLES = ("quasi-identifier", "sensitive", "insensitive", "identifier", "withheld")
 
 Answer = dict[str, Any]
+NO_HEADER = (
+    "The first line of this table may be a row and not the names of its columns, so nothing of it is told. Ask the "
+    "person to give it names that are words and no values of their columns."
+)
+
+
+class HeaderIsARow(Exception):
+    """The names of the columns may belong to a person."""
 
 
 def answering(tool: Callable[..., Answer]) -> Callable[..., Answer]:
@@ -39,12 +47,14 @@ def answering(tool: Callable[..., Answer]) -> Callable[..., Answer]:
     def run(self: Session, *args: Any, **given: Any) -> Answer:
         try:
             answer = self.gate.clean(tool(self, *args, **given))
+        except HeaderIsARow:
+            answer = {"error": "DataError", "message": Fixed(NO_HEADER)}
         except KanopyError as error:
             answer = {"error": type(error).__name__, "message": self.told(str(error))}
             if isinstance(error, NoSolution):
                 answer["solution"] = False
         except Exception as error:  # what went wrong inside may quote anything
-            answer = {"error": "internal", "message": f"{type(error).__name__}: see the terminal of the server."}
+            answer = {"error": "internal", "message": f"{type(error).__name__}. Run the same with the kanopy command."}
         self.approvals.log(tool.__name__, answer)
         return dict(answer)
 
@@ -93,10 +103,7 @@ class Session:
         frame = self._frame(table)
         columns = []
         for column in frame.iter_columns():
-            texts = (
-                column.cast(pl.String, strict=False) if not column.dtype.is_nested() else pl.Series([], dtype=pl.String)
-            )
-            counted = texts.drop_nulls().value_counts(sort=True, name="rows")
+            counted = texts_of(column).drop_nulls().value_counts(sort=True, name="rows")
             shared = counted.filter(pl.col("rows") >= self.gate.k)
             columns.append({
                 "name": Fixed(column.name), "type": Fixed(str(column.dtype)), "missing": Count(column.null_count()),
@@ -239,6 +246,8 @@ class Session:
         if name not in self._frames or self._frames[name][0] != stamp:
             self._withholding = True
             frame = read_table(self.folder / name)
+            if header_is_a_row(frame):
+                raise HeaderIsARow
             self.gate.learn(frame)
             self._frames[name] = stamp, frame
         self._withholding = False
