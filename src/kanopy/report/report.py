@@ -83,6 +83,7 @@ class Facts(ReprMixin):
     which sensitive values suppressed rows are published with. Rows that were `shuffled` are numbered as published.
     `job_toml` and `private_notes` may name values of the table: only the steward's own page shows them.
     `wiped` are columns of which nothing is left, `advice` changes of the job that would help, with their loss.
+    `attacks` is what attacks on the release found (`AttackReport.to_dict`), where it was attacked.
     """
 
     domain: Domain
@@ -118,6 +119,7 @@ class Facts(ReprMixin):
     private_notes: tuple[str, ...] = ()
     wiped: tuple[str, ...] = ()
     advice: tuple[Mapping[str, Any], ...] = ()
+    attacks: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -355,6 +357,7 @@ class Report(ReprMixin):
                 "verification": facts.verification,
                 "treatments": list(facts.treatments),
                 "studies": [each.to_dict() for each in facts.treated_studies],
+                **({"attacks": dict(facts.attacks)} if facts.attacks else {}),
                 "source": facts.source,
                 "job": facts.public_job_toml or facts.job_toml,
                 "notes": self.notes,
