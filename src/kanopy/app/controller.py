@@ -277,11 +277,13 @@ class Controller(Reviewing, TaskCache):
         """Check the newest release against the requirements of an authority (`tasks.evidence.profile`)."""
         return await self._examine("Checking requirements", "evidence.profile", self.record_profile, settings, who)
 
-    async def _examine(self, what: str, task: str, record: Any, settings: Mapping[str, Any], who: str) -> Any:
+    async def _examine(
+        self, what: str, task: str, record: Any, settings: Mapping[str, Any], who: str
+    ) -> dict[str, Any]:
         summary, folder = self.summary, self.result_folder
         if summary is None:
             raise JobError("No release of this job was made yet: run it under Release.")
-        found = await self.run_long(
+        found: dict[str, Any] = await self.run_long(
             what, task, **self.task_arguments, folder=str(folder), file=summary["file"], table=summary["table"],
             **settings,
         )  # fmt: skip

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 from nicegui import ui
 
 LOOK = "outlined dense"
 OPTIONS = f"{LOOK} options-dense"
+Shown = TypeVar("Shown", bound=Any)
 
 
 def text_field(label: str, value: str = "", *, hint: str = "") -> ui.input:
@@ -48,7 +49,7 @@ def fields() -> Any:
     return ui.element("div").classes("fields")
 
 
-def _described(shown: Any, hint: str) -> Any:
+def _described(shown: Shown, hint: str) -> Shown:
     if hint:
         shown.props["data-tip"] = hint
     return shown

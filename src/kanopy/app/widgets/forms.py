@@ -12,7 +12,7 @@ from kanopy.app.widgets.elements import button
 from kanopy.app.widgets.fields import choice_field, fields, number_field, text_field, tick_field
 
 Field = Mapping[str, Any]
-UNSAID = ("", None, [], {})
+UNSAID: tuple[Any, ...] = ("", None, [], {})
 
 
 class Form:

@@ -94,7 +94,7 @@ def _attacks(report: Report) -> list[tuple[str, str]]:
     if not found:
         return []
     own = (found["verdict"], *([held_back(found)] if found.get("held_back") else []))
-    shown = [("attack-verdict", section("What was measured", "", bullets(own)))]
+    shown: list[tuple[str, str]] = [("attack-verdict", section("What was measured", "", bullets(own)))]
     return shown + [(f"attack-{number}", content(each)) for number, each in enumerate(attack_sections(found), 1)]
 
 
