@@ -74,7 +74,7 @@ def apply_reading_rules(frame: pl.DataFrame, restore: Restore, job: Any) -> tupl
     >>> from kanopy._job.job import Job
     >>> table = pl.DataFrame({"age": ["years", "41", "99"], "pay": ["EUR", "1.200,50", "?"]})
     >>> job = Job(skip_rows=1, missing_tokens="?", column_tokens={"age": "99"}, decimals={"pay": ","})
-    >>> apply_reading_rules(table, lambda frame, kept: frame, job)[0].rows()
+    >>> apply_reading_rules(table, lambda frame, published_rows: frame, job)[0].rows()
     [('41', 1200.5), (None, None)]
     """
     import numpy as np
@@ -93,9 +93,9 @@ def apply_reading_rules(frame: pl.DataFrame, restore: Restore, job: Any) -> tupl
             raise DataError(f"skip-rows is {skipped:,} but the table has only {frame.height:,} rows. Skip fewer.")
         rows = frame.height
 
-        def of_records(frame: pl.DataFrame, kept: Mask | Longs | None = None) -> Any:
+        def of_records(frame: pl.DataFrame, published_rows: Mask | Longs | None = None) -> Any:
             records = np.arange(skipped, rows)
-            return restore(frame, records if kept is None else records[kept])
+            return restore(frame, records if published_rows is None else records[published_rows])
 
         way_back, frame = of_records, frame.slice(skipped)
     changed = []
