@@ -65,9 +65,8 @@ def with_places(frame: pl.DataFrame, places: Mapping[str, Sequence[str]]) -> pl.
 
 def _texts(latitude: pl.Series, longitude: pl.Series) -> list[str | None]:
     """Both coordinates as one text; none where one is missing."""
-    from kanopy.hierarchy.points import point_text
-
     from kanopy._table.guessing.value_kinds import MISSING_WORDS
+    from kanopy.hierarchy.points import point_text
 
     numbers = latitude.dtype.is_numeric() and longitude.dtype.is_numeric()
     absent = {*MISSING_WORDS, ""}
