@@ -58,7 +58,7 @@ def anonymize_linked(job: Path, output: str, given: dict[str, Any], ledger: Path
     check_report_name(given.get("report"))
     hashed = wanted.keys == "hash" or given.get("key_file") is not None
     key = read_key(given.get("key_file")) if hashed or ledger is not None else None
-    beside = {
+    beside: dict[str, Any] = {
         "report": given.get("report"), "manifest": given.get("manifest"),
         "neutralize": bool(given.get("neutralize_formulas")), "inputs": [job],
     }  # fmt: skip
