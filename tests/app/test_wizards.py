@@ -101,3 +101,78 @@ def test_a_column_is_treated_by_fields_with_the_sentence_they_make(tmp_path: Pat
         await hand.until(lambda: not controller.project.work.job.protect)
 
     simulate(tmp_path / "project", story)
+
+
+def test_columns_are_a_queue_and_rows_are_filtered_and_sorted(tmp_path: Path) -> None:
+    async def story(hand: Hand, controller: Controller) -> None:
+        await opened(controller, table(tmp_path / "people.csv"))
+        await hand.go("/", "1–20 of 200")
+        hand.fill("Role", "insensitive")
+        await hand.until(lambda: list(hand.page._shown) == ["pay"])
+        hand.fill("Role", "")
+        hand.fill("Role of pay", "weight")
+        await hand.until(lambda: controller.project.work.job.sampling_weight == "pay")
+        assert hand.page._role("pay") == "weight"
+        hand.fill("Role of pay", "insensitive")
+        await hand.until(lambda: controller.project.work.job.sampling_weight is None)
+        hand.fill("Filter by", "age")
+        hand.fill("Comparison", ">")
+        hand.fill("Value", "60")
+        hand.trigger(hand.named("Value"), "change")
+        await hand.until(lambda: all(int(row[1]) > 60 for row in hand.page._grid.rows))
+        hand.fill("Sort by", "pay")
+        hand.fill("descending", True)
+        await hand.until(lambda: int(hand.page._grid.rows[0][3]) > 8000)
+
+    simulate(tmp_path / "project", story)
+
+
+def test_a_table_is_prepared_and_read_with_other_settings(tmp_path: Path) -> None:
+    async def story(hand: Hand, controller: Controller) -> None:
+        await opened(controller, table(tmp_path / "people.csv"))
+        await hand.go("/", "1–20 of 200")
+        hand.press("Prepare …: Choose rows, draw a sample, replace values, change types, join a table")
+        await hand.see("Make this table")
+        hand.fill("Column", "country")
+        hand.fill("Value", "JPN")
+        hand.press("Look")
+        await hand.see("rows with country = JPN: 25 of 200. 25 rows.")
+        hand.press("Make this table")
+        await hand.see("1–20 of 25")
+        assert controller.project.work.job.roles["age"] == "quasi-identifier", "the job stays"
+        await hand.until(lambda: controller.record.events)
+        assert controller.record.events[-1]["words"].endswith("rows with country = JPN: 25 of 200")
+        controller.project.undo()
+        await hand.see("1–20 of 200")
+        # Another separator makes one column of it; the preview says so before it is read.
+        hand.press("How it is read …: Separator, encoding, header row, sheet, missing codes")
+        await hand.see("Read it so")
+        await hand.see("200 rows, 3 columns.")
+        hand.fill("Separator", ";")
+        await hand.see("200 rows, 1 columns.")
+        hand.fill("Separator", ",")
+        hand.fill("Codes that mean missing, each with Enter", ["DEU"])
+        await hand.see("200 rows, 3 columns.")
+        hand.press("Read it so")
+        await hand.until(lambda: controller.project.work.job.missing_tokens == ("DEU",))
+        assert controller.project.work.job.delimiter == ","
+
+    simulate(tmp_path / "project", story)
+
+
+def test_columns_and_risks_are_compared(tmp_path: Path) -> None:
+    async def story(hand: Hand, controller: Controller) -> None:
+        await opened(controller, table(tmp_path / "people.csv"))
+        await controller.set_roles(["pay"], "undecided")
+        await controller.run("ann")
+        await hand.go("/risk", "Columns before and after")
+        await hand.see("different")
+        hand.fill("Together with", "country")
+        await hand.until(lambda: any("mosaic" in str(each.props.get("aria-label")) for each in hand.elements()))
+        hand.fill("People in the population", 20_000)
+        hand.press("Estimate")
+        await hand.see("Estimated by the model of")
+        hand.press("List them")
+        await hand.see("combinations of fewer than 5 rows")
+
+    simulate(tmp_path / "project", story)

@@ -51,8 +51,9 @@ class Controller(Reviewing, TaskCache):
     # ---- the table ----------------------------------------------------------------------------------------
 
     async def open(
-        self, source: str, *, name: str = "", example: bool = False, keep_job: bool = False
-    ) -> dict[str, Any]:
+        self, source: str, *, name: str = "", example: bool = False, keep_job: bool = False,
+        layout: Mapping[str, Any] | None = None,
+    ) -> dict[str, Any]:  # fmt: skip
         """Open a table: its job is guessed and its hierarchies are built, in one step that can be undone.
 
         A path is relative to where the app was started, unless the table was uploaded (`Project.keep_upload`).
@@ -64,7 +65,8 @@ class Controller(Reviewing, TaskCache):
         path = str(project.folder / source) if uploaded else source
         before = project.work
         try:
-            found = await self.run_long(f"Opening {name or source}", "table.open_table", source=path, example=example)
+            found = await self.run_long(f"Opening {name or source}", "table.open_table", source=path, example=example,
+                                        layout=None if layout is None else dict(layout))  # fmt: skip
         except KanopyError:
             if uploaded and source != before.source:
                 project.drop_upload(source)
@@ -108,6 +110,28 @@ class Controller(Reviewing, TaskCache):
 
         named = columns[0] if len(columns) == 1 else f"{len(columns)} columns"
         self.project.change(f"{named} {'is' if len(columns) == 1 else 'are'} {role}", change)
+
+    async def set_survey_column(self, column: str, field: str, words: str) -> None:
+        """Make a column the sampling weight or the household of a survey (`field` of the job): it is not published."""
+
+        def change(work: Work) -> Work:
+            job = work.job if column not in work.job.quasi else work.job.with_role(column, "withheld")
+            if job.roles.get(column, "undecided") == "undecided":
+                job = job.with_role(column, "withheld")
+            return replace(work, job=job.replaced(**{field: column}))
+
+        self.project.change(words, change)
+
+    async def prepare(self, step: Mapping[str, Any], who: str = "") -> str:
+        """Make a table of the present one by one step (`tasks.prepare`), and open it; the original stays."""
+        made = await self.run_long(
+            "Preparing the table", "prepare.write", source=self.project.source, step=dict(step),
+            folder=str(self.project.folder / "data"),
+        )  # fmt: skip
+        before = Path(shown_address(self.project.work.source)).name
+        await self.open(f"data/{made['name']}", name=made["name"], keep_job=True)
+        self.record_preparation(before, made, who or system_user())
+        return str(made["words"])
 
     async def _built(self, job: Job, columns: list[str]) -> dict[str, str]:
         """The hierarchies of some columns as a job asks for them, built and kept; nothing is asked for nothing."""
