@@ -176,3 +176,66 @@ def test_columns_and_risks_are_compared(tmp_path: Path) -> None:
         await hand.see("combinations of fewer than 5 rows")
 
     simulate(tmp_path / "project", story)
+
+
+def test_the_way_says_what_is_missing_and_projects_and_jobs_travel(tmp_path: Path) -> None:
+    import io
+    import zipfile
+
+    from kanopy._errors import DataError
+    from kanopy.app.packing import pack_project
+    from kanopy.app.project import Project
+    from kanopy.app.stages import stages
+
+    packed: list[bytes] = []
+
+    async def story(hand: Hand, controller: Controller) -> None:
+        await opened(controller, table(tmp_path / "people.csv"))
+        await controller.set_roles(["pay"], "undecided")
+        await hand.go("/", "1 undecided")
+        assert hand.windows[-1].onward.text == "Next: Release"
+        await controller.set_roles(["pay"], "insensitive")
+        await hand.see("all decided")
+        await controller.run("ann")
+        await hand.see("verified")
+        assert {each.path: each.words for each in stages(controller)}["/review"].endswith("open")
+        # The job of another project, with its hierarchies, on the same table.
+        job = controller.project.work.job
+        archive = io.BytesIO()
+        with zipfile.ZipFile(archive, "w") as files:
+            files.write(controller.project.job_file, "job.toml")
+            for given in job.hierarchies.values():
+                files.write(controller.project.folder / str(given), str(given))
+        controller.set_job("k = 9", k=9)
+        await controller.use_job("job.zip", archive.getvalue())
+        assert controller.project.work.job == job
+        with pytest.raises(Exception, match="no archive of a job"):
+            await controller.use_job("job.zip", b"nothing")
+        packed.append(pack_project(controller.project.folder))
+
+    simulate(tmp_path / "project", story)
+    other = Project(tmp_path / "other")
+    other.unpack(packed[0])
+    assert other.work.job.roles["pay"] == "insensitive" and other.undoable
+    with pytest.raises(DataError, match="holds work"):
+        other.unpack(packed[0])
+    other.close()
+    empty = Project(tmp_path / "empty")
+    strange = io.BytesIO()
+    with zipfile.ZipFile(strange, "w") as files:
+        files.writestr("../key", "x")
+    for content, words in ((b"nothing", "no project file"), (strange.getvalue(), "no project file")):
+        with pytest.raises(DataError, match=words):
+            empty.unpack(content)
+    assert not empty.work.source
+    empty.close()
+
+
+def test_releases_are_downloaded_in_other_formats(tmp_path: Path) -> None:
+    from kanopy.app.tasks.releases import converted
+    from kanopy.app.tasks.worker_state import WorkerState
+
+    table(tmp_path / "release.csv")
+    for ending in (".tsv", ".parquet", ".xlsx", ".arrow", ".dta", ".sav"):
+        content = converted(WorkerState(), lambda step: True, folder=str(tmp_path), file="release.csv", ending=ending)
+        assert len(content) > 500, ending

@@ -29,6 +29,8 @@ result = kanopy.anonymize({source!r}, job{key})
 result.write({output!r}, like={source!r})
 print(result)
 """
+LARGEST_JOB = 1_000_000_000
+"""Bytes of an unpacked job with its hierarchies."""
 SUFFIXES = (".csv", ".tsv", ".parquet", ".xlsx", ".arrow")
 
 
@@ -121,6 +123,49 @@ class Controller(Reviewing, TaskCache):
             return replace(work, job=job.replaced(**{field: column}))
 
         self.project.change(words, change)
+
+    async def use_job(self, name: str, content: bytes) -> None:
+        """Take the job of a file: `job.toml`, or a `job.zip` with its hierarchies; the table stays."""
+        import io
+        import zipfile
+
+        from kanopy import _temporary
+        from kanopy.hierarchy.files.files import read_hierarchy
+
+        with _temporary.folder() as folder:
+            file = folder / "job.toml"
+            if name.lower().endswith(".zip"):
+                try:
+                    archive = zipfile.ZipFile(io.BytesIO(content))
+                    if sum(each.file_size for each in archive.infolist()) > LARGEST_JOB:
+                        raise JobError(f"{name!r} unpacks to more than {LARGEST_JOB / 1e9:g} GB.")
+                    archive.extractall(folder)
+                except (zipfile.BadZipFile, OSError, ValueError):
+                    raise JobError(f"{name!r} is no archive of a job.") from None
+            else:
+                file.write_bytes(content)
+            if not file.is_file():
+                raise JobError(f"{name!r} holds no job.toml.")
+            wanted = Job.read(file)
+            known = {str(each["column"]) for each in self.project.work.columns}
+            if absent := [column for column in wanted.quasi if column not in known]:
+                raise JobError(
+                    f"The table has no column {', '.join(map(repr, absent[:5]))}, which the job generalizes."
+                )
+            kept = {
+                column: self.project.keep_hierarchy(column, read_hierarchy(given, column=column))
+                for column, given in wanted.hierarchies.items()
+                if isinstance(given, (str, Path)) and Path(given).is_file()
+            }
+        rest = {column: given for column, given in wanted.hierarchies.items() if column not in kept}
+        if lost := [column for column, given in rest.items() if isinstance(given, (str, Path))]:
+            raise JobError(
+                f"The hierarchies of {', '.join(lost[:5])} are files of another place. Upload job.zip instead."
+            )
+        fresh = [column for column in wanted.quasi if column not in kept]
+        built = await self._built(wanted.replaced(hierarchies=rest), fresh)
+        job = wanted.replaced(hierarchies={**kept, **built})
+        self.project.change(f"job of {name}", lambda work: replace(work, job=job))
 
     async def prepare(self, step: Mapping[str, Any], who: str = "") -> str:
         """Make a table of the present one by one step (`tasks.prepare`), and open it; the original stays."""

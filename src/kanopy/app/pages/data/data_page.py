@@ -22,6 +22,7 @@ EACH_ROW_ALONE = (
     "the role Unit."
 )
 PAGE_ROWS = 20
+JOB_LIMIT = 100 * 1024**2
 COLUMNS_AT_ONCE, LINES_AT_ONCE = 25, 40
 NONE = ""
 SURE, UNSURE = "sure", "unsure"
@@ -49,6 +50,7 @@ class DataPage(ColumnsPage):
                    hint="Choose rows, draw a sample, replace values, change types, join a table")  # fmt: skip
             button("How it is read …", self.attempt(lambda *_: Importing(self, self.controller.project.source)),
                    icon="tune", hint="Separator, encoding, header row, sheet, missing codes")  # fmt: skip
+            button("Use a job file …", self.attempt(lambda *_: self._ask_job()), icon="upload_file")
             button("Open another table", self._ask_other, icon="folder_open")
         self._tiles = ui.element("div")
         self._columns_card()
@@ -108,6 +110,12 @@ class DataPage(ColumnsPage):
             heading("Or try it on the example", 3)
             ui.label("Adult: 48,842 people of the United States census of 1994, with hierarchies.").classes("muted")
             button("Open the example", self.attempt(lambda *_: self._example()), icon="science")
+            if not self.controller.project.work.source:
+                heading("Or go on with a project", 3)
+                pack = ui.upload(label="A project as one file (.kanopy)", auto_upload=True, max_files=1,
+                                 max_file_size=UPLOAD_LIMIT)  # fmt: skip
+                pack.on_upload(self.attempt(self._unpacked))
+                labelled(pack, "Open a project file")
 
     def _ask_other(self) -> None:
         with self.dialog("Open another table", "max-width:900px;width:900px") as self._other:
@@ -124,6 +132,20 @@ class DataPage(ColumnsPage):
         name = event.file.name
         source = self.controller.project.keep_upload(name, await event.file.read())
         await self._open(source, name=name)
+
+    async def _unpacked(self, event: events.UploadEventArguments) -> None:
+        self.controller.project.unpack(await event.file.read())
+
+    async def _use_job(self, event: events.UploadEventArguments) -> None:
+        await self.controller.use_job(event.file.name, await event.file.read())
+        self._jobs.close()
+
+    def _ask_job(self) -> None:
+        with self.dialog("Use a job file") as self._jobs:
+            ui.label("job.toml, or the job.zip of Download with its hierarchies").classes("muted")
+            upload = ui.upload(label="Drop a file, or press +", auto_upload=True, max_files=1, max_file_size=JOB_LIMIT)
+            upload.on_upload(self.attempt(self._use_job))
+            labelled(upload, "Upload a job file")
 
     async def _opened(self, source: str) -> None:
         if source.strip():
