@@ -217,6 +217,8 @@ def counted(columns: Sequence[pl.Series], rows: pl.Series) -> pl.DataFrame:
     >>> counted([pl.Series("a", ["x", "x"])], pl.Series(ROWS, [2, 3])).rows()
     [('x', 5)]
     """
+    if not columns:
+        return pl.DataFrame({ROWS: [int(rows.sum())]})
     names = [column.name for column in columns]
     plain = [column.alias(f"c{place}") for place, column in enumerate(columns)]
     places = [column.name for column in plain]
@@ -255,6 +257,8 @@ def _same(meant: pl.DataFrame, seen: pl.DataFrame, as_text: bool) -> bool:
     """Whether two tables of counts say the same, whatever types and order their values have."""
     if meant.columns != seen.columns:
         return False
+    if meant.columns == [ROWS]:
+        return bool(meant[ROWS].sum() == seen[ROWS].sum())
     if as_text:
         from kanopy._table.sinks import write_text
 
