@@ -282,7 +282,7 @@ class DistinctRowSteps(EngineSteps):
         assert multiplicity is not None and applied.published is not None
         records = DistinctRows(applied.published, multiplicity if applied.kept is None else multiplicity[applied.kept])
         # Pseudonyms are made row by row where rows pass by; they decide nothing and are not here.
-        plain = {"pseudonymize": (), **({"protect": {}} if applied.job.quasi else {})}
+        plain: dict[str, Any] = {"pseudonymize": (), **({"protect": {}} if applied.job.quasi else {})}
         checked = replace(_with_every_row(applied), job=applied.job.replaced(**plain))
         return replace(second_opinion(checked, records), solution=applied.solution)
 

@@ -123,7 +123,7 @@ class Microaggregation(Algorithm):
         return group
 
 
-def require_gower(asked: Microaggregation, categories: list[str]) -> None:
+def require_gower(asked: Any, categories: list[str]) -> None:
     """Refuse columns of categories where rows are compared by numbers alone."""
     if asked.distance == EUCLIDEAN:
         verb = "does" if len(categories) == 1 else "do"
