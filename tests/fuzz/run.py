@@ -33,6 +33,8 @@ JUDGES: dict[str, Callable[[int], str]] = {
 """What is tried: tables in memory, tables about people in memory, lists and maskings in memory, all engines beside
 memory, and rows in another order."""
 
+OPTIONS_OF = JUDGES.keys() - {"linked", "orders"}
+"""Kinds whose jobs are drawn from all options together."""
 
 IN_FULL = 4
 """One job in so many searches cut points for as long as Kanopy does."""
@@ -162,12 +164,13 @@ def main() -> int:
     parser.add_argument("--what", nargs="+", choices=[*JUDGES, *KEPT_BY], default=list(JUDGES), help="what is tried")
     parser.add_argument("--processes", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--seconds", type=float, default=float("inf"), help="so long all together, whatever is done")
-    asked, wrong = parser.parse_args(), False
+    asked, wrong, never = parser.parse_args(), False, list[str]()
     # Tables are small, and processes as many as cores: threads would only wait for each other.
     os.environ |= {"POLARS_MAX_THREADS": "1", "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
-    never = what_was_drawn(range(asked.first, asked.first + ENOUGH))
-    for name, reason in NOT_DRAWN.items():
-        sys.stdout.write(f"not drawn: {name}, as {reason}\n")
+    if set(asked.what) & OPTIONS_OF:
+        never = what_was_drawn(range(asked.first, asked.first + ENOUGH))
+        for name, reason in NOT_DRAWN.items():
+            sys.stdout.write(f"not drawn: {name}, as {reason}\n")
     for name in never:
         sys.stdout.write(f"NEVER DRAWN, without a reason: {name}\n")
     began = time.time()

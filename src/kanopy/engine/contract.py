@@ -103,6 +103,13 @@ class RecodePlan:
         """Whether every distinct row is one fragment, so that equal rows are published alike."""
         return bool(self.first_fragments.all())
 
+    def publishes_as_it_was(self, name: str) -> bool:
+        """Whether every label of a column is its own value: neither a text in its place nor the mean of a class."""
+        labels = self.labels[name]
+        if isinstance(labels.dtype, (pl.Enum, pl.String)):
+            return False
+        return bool((labels.is_null() | (labels == self.keys[name].cast(labels.dtype))).fill_null(False).all())
+
     @cached_property
     def counted_columns(self) -> list[str]:
         """The columns by which published rows are counted again: labels, and the values that models look at."""

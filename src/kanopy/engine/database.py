@@ -183,7 +183,7 @@ class DatabaseEngine:
         plan = asked.plan
         own = {name: plan.labels[name].dtype for name in plan.quasi}
         kinds = {
-            name: pl.String() if isinstance(own.get(name), (pl.Enum, pl.String)) else self.schema[name]
+            name: pl.String() if isinstance(own.get(name), (pl.Enum, pl.String)) else own.get(name, self.schema[name])
             for name in plan.columns
         }
 

@@ -143,8 +143,7 @@ class Statements:
         if name in plan.quasi:
             label = f"p.l{plan.quasi.index(name)}"
             # A column that is published as it was keeps its type; values that mean missing are missing.
-            as_it_was = not isinstance(plan.labels[name].dtype, (pl.Enum, pl.String))
-            own = f"case when {label} is null then null else {own} end" if as_it_was else label
+            own = f"case when {label} is null then null else {own} end" if plan.publishes_as_it_was(name) else label
         elif name in plan.withheld:
             own = f"case when p.gone = 1 then null else {own} end"
         return f"{own} as {quote(name)}"
