@@ -21,7 +21,7 @@ RUN = "kanopy anonymize people.csv -q age,sex -k 3 --identifiers name,born,admit
 USES: dict[str, str] = {
     "core": f"{RUN} release.csv --report report.html && kanopy check release.csv -q age,sex --model k:3",
     "pandas": "python -c \"import pandas, kanopy; t = pandas.read_csv('people.csv');"
-    " print(type(kanopy.anonymize(t, dict(quasi=['age'], k=3)).data))\" | grep -i pandas",
+    " print(type(kanopy.anonymize(t, kanopy.Job(quasi=['age'], k=3)).data))\" | grep -i pandas",
     "duckdb": f"{RUN} release.duckdb::release",
     "excel": f"{RUN} release.xlsx && kanopy check release.xlsx -q age,sex --model k:3",
     "postgres": 'python -c "import adbc_driver_postgresql, adbc_driver_manager"',
