@@ -35,6 +35,9 @@ airflow-test dagster-test: %-test: $(READY)-test ## the monthly release of examp
 	@tools/environment $*
 	@$(BIN)/python -m pytest -rs tests/integrations/test_pipelines.py -k $* -m "slow or not slow"
 
+r-test: $(READY)-test ## the R package of integrations/r: its tests, its vignette, figures equal to Python; needs R with reticulate
+	@$(BIN)/python -m pytest -rs tests/integrations/test_r.py -m "slow or not slow"
+
 fuzz: $(READY)-test ## random jobs judged by the textbook; JOBS=100000 sets how many of each kind, WHAT which (postgresql and spark too)
 	@$(BIN)/python -m tests.fuzz.run --jobs $(or $(JOBS),100000) $(if $(WHAT),--what $(WHAT))
 

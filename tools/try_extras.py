@@ -39,6 +39,9 @@ USES: dict[str, str] = {
     "cells": "kanopy cells people.csv -q sex,diagnosis --threshold 3",
     "crypto": 'python -c "import cryptography"',
     "mcp": "python -c \"from pathlib import Path; from kanopy.assistant.server import server; server(Path('.'), k=5)\"",
+    "ibis": "python -c \"import ibis, kanopy; print(kanopy.check(ibis.memtable(dict(age=[1, 1])), quasi='age'))\"",
+    "geo": 'python -c "import geopandas as g, kanopy; t = g.GeoDataFrame(geometry=g.points_from_xy([1] * 3, [2] * 3,'
+    " crs=4326)); print(kanopy.check(t, quasi='geometry'))\"",
     "all": f"{RUN} release.xlsx --report report.pdf",
 }
 """What each extra is for, as a command; the files of docs/files are in its folder."""
