@@ -1,7 +1,7 @@
 """How wheels are tagged: a platform wheel has the machine code of `make prebuilt`, a pure wheel has none.
 
-Hatchling runs this hook (`pyproject.toml`). `KANOPY_WHEEL` chooses: `platform`, `pure`, or,
-without it, the one that suits this machine. The machine code is objects for any x86-64 processor that LLVM loads into the process (decision 0260).
+Hatchling runs this hook (`pyproject.toml`). `KANOPY_WHEEL` chooses: `platform`, `pure`, or, without it, what suits
+this machine. The machine code is for every x86-64 processor, and LLVM loads it (decision 0260).
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""`.kanopy` on data frames: after `import kanopy.frames`, pandas and Polars frames check, measure and anonymize themselves.
+"""`.kanopy` on data frames: after `import kanopy.frames`, pandas and Polars frames have methods of their own.
 
-The methods are the functions of `kanopy` with the frame as their table. pandas frames have it where pandas is installed.
+The methods are functions of `kanopy` with the frame as their table. pandas need not be installed.
 """
 
 from __future__ import annotations

@@ -35,8 +35,9 @@ def to_polars(data: Any, layout: Layout | None = None) -> tuple[pl.DataFrame, Re
     """The table as a Polars frame, and the way back.
 
     Takes pandas and GeoPandas (points become places), Polars (also lazy), PyArrow tables and record batches, DuckDB
-    relations, Ibis tables of DuckDB, SQLite, PostgreSQL and Polars, whatever else narwhals knows as an eager frame, a path or address (read as the `layout` says; comes back as a Polars frame), a dictionary
-    of columns, or a list of dictionaries.
+    relations, Ibis tables of DuckDB, SQLite, PostgreSQL and Polars, whatever else narwhals knows as an eager
+    frame, a path or address (read as the `layout` says; comes back as a Polars frame), a dictionary of columns, or a
+    list of dictionaries.
 
     >>> frame, restore = to_polars({"age": [41, 29, 35]})
     >>> restore(frame.with_columns(age=pl.lit("*")).head(2), np.array([True, True, False]))
@@ -212,7 +213,7 @@ def _from_ibis(data: Any) -> pl.DataFrame:
     backend = data.get_backend().name
     if backend not in IBIS_BACKENDS:
         raise DataError(
-            f"Tables of Ibis are read from {some(IBIS_BACKENDS)}, not from {backend!r}. Give the rows with .to_polars()."
+            f"Tables of Ibis are read from {some(IBIS_BACKENDS)}, not from {backend!r}. Give their rows: .to_polars()."
         )
     frame = pl.from_arrow(data.to_pyarrow())
     assert isinstance(frame, pl.DataFrame)
@@ -231,8 +232,8 @@ def _from_points(name: str, column: Any) -> pl.Series:
     kinds = sorted(set(column[present].geom_type) - {"Point"})
     if kinds:
         raise DataError(
-            f"The column {name!r} holds shapes that are not points: {some(kinds)}. Publish their centroid, or leave the "
-            "column out."
+            f"The column {name!r} holds shapes that are not points: {some(kinds)}. Publish their centroid, or "
+            "leave the column out."
         )
     points = column.to_crs(4326)
     texts = [point_text(point.y, point.x) if there else None for point, there in zip(points, present, strict=True)]
