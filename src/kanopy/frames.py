@@ -12,7 +12,7 @@ import polars as pl
 
 if TYPE_CHECKING:
     from kanopy._job.coercion import JobSource
-    from kanopy._job.job import Job
+    from kanopy._job.guess import GuessedJob
     from kanopy.release.result import Result
     from kanopy.study.check import Check
     from kanopy.study.risk_study import RiskAssessment
@@ -50,7 +50,7 @@ class FrameMethods:
 
         return assess_risk(self._frame, job, **settings)
 
-    def guess_job(self, **settings: Any) -> Job:
+    def guess_job(self, **settings: Any) -> GuessedJob:
         """A job for the frame, to be read before it is relied on: `kanopy.guess_job`."""
         from kanopy._job.guess import guess_job
 

@@ -327,7 +327,7 @@ class _DuckDB:
 class _Ibis:
     """Comes back as a table in memory that every backend of Ibis can read."""
 
-    def __call__(self, frame: pl.DataFrame, kept: Rows = None) -> Any:
+    def __call__(self, frame: pl.DataFrame, published_rows: Rows = None) -> Any:
         import ibis
 
         return ibis.memtable(frame.to_arrow())
