@@ -1,9 +1,11 @@
 """From `init` straight to `anonymize`: what the first release of a table keeps, beside one level per column.
 
-Run: python benchmarks/first_releases.py FOLDER [--part 1/5]. Every table (CSV, Parquet, …) of the folder gets the job that
-`kanopy init` writes, untouched. Per table: quasi-identifiers, columns that the release wipes, columns of these that a local
-recoding keeps at least a tenth of (there should be none), the loss, that of the same job with full-domain recoding, and
-processor seconds of guessing and of the release. Tables of R packages come with `pydataset`.
+    python benchmarks/first_releases.py FOLDER [--part 1/5]
+
+Every table (CSV, Parquet, …) of the folder gets the job that `kanopy init` writes, untouched. Per table:
+quasi-identifiers, columns that the release wipes, columns of these that a local recoding keeps at least a tenth of
+(there should be none), the loss, that of the same job with full-domain recoding, and processor seconds of guessing and of the release. Tables of R
+packages come with `pydataset`.
 """
 
 from __future__ import annotations
@@ -80,9 +82,9 @@ def main() -> None:
         )
     if saved:
         print(
-            f"{released} released, {nothing} without a quasi-identifier; columns wiped in vain: {wiped_in_vain}; median "
-            f"loss {median(own for own, *_ in saved):.3f}, full-domain {median(full for _, full, _ in saved):.3f}, "
-            f"median reduction {median(less for *_, less in saved):.0%}"
+            f"{released} released, {nothing} without a quasi-identifier; wiped in vain: {wiped_in_vain}; median loss "
+            f"{median(own for own, *_ in saved):.3f}, full-domain {median(full for _, full, _ in saved):.3f}, median "
+            f" reduction {median(less for *_, less in saved):.0%}"
         )
 
 
