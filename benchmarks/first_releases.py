@@ -4,8 +4,8 @@
 
 Every table (CSV, Parquet, …) of the folder gets the job that `kanopy init` writes, untouched. Per table:
 quasi-identifiers, columns that the release wipes, columns of these that a local recoding keeps at least a tenth of
-(there should be none), the loss, that of the same job with full-domain recoding, and processor seconds of guessing and of the release. Tables
-of R packages come with `pydataset`.
+(there should be none), the loss, that of the same job with full-domain recoding, and processor seconds of guessing and
+of the release. Tables of R packages come with `pydataset`.
 """
 
 from __future__ import annotations
