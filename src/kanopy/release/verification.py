@@ -202,11 +202,18 @@ def verified_labels(
     from kanopy.hierarchy.hierarchy import Hierarchy
     from kanopy.verify.labels import verify_labels
 
+    def of_kept(values: Any) -> pl.Series | None:
+        return None if values is None else pl.Series(values if kept is None else values[kept])
+
     original = prepared.values if kept is None else prepared.values.filter(pl.Series(kept))
+    units = None if prepared.units is None else prepared.units.of_row
     groups = {name: functools.partial(labels_above, hierarchy) for name, hierarchy in table.hierarchies.items()}
     given = [name for name, source in job.hierarchies.items() if isinstance(source, (Hierarchy, str, Path))]
     tokens = job.missing_tokens
-    return verify_labels(original, published, names, groups, given=given, missing_tokens=tokens, k=job.k)
+    return verify_labels(
+        original, published, names, groups, given=given, missing_tokens=tokens, k=job.k,
+        multiplicity=of_kept(prepared.multiplicity), units=of_kept(units),
+    )  # fmt: skip
 
 
 def labels_above(hierarchy: Hierarchy, value: str) -> list[str]:
