@@ -416,6 +416,8 @@ def resolve_hierarchy(
     if values is None:
         return Hierarchy.flat([MISSING_LABEL], name=name)
 
+    labels = values.labels
+
     def rare() -> set[str]:
         """What fewer than k have in the table, whatever the population has."""
         own = typed_column(
@@ -424,7 +426,7 @@ def resolve_hierarchy(
             unit_of_row=None if unit_of_row is None else unit_of_row[:table_rows],
         )  # fmt: skip
         having = {} if own is None else dict(zip(own.labels(), own.holders.tolist(), strict=True))
-        return {label for label in values.labels() if having.get(label, 0) < k}
+        return {label for label in labels() if having.get(label, 0) < k}
 
     values = replace(values, rare=rare)
     if source is None:
