@@ -248,8 +248,11 @@ def resolve_hierarchies(
             whose = np.append(unit_of_row, others).astype(np.int32)
 
     over_levels = job.recoding == "full-domain"
+    plain = _averaged(frame, job)
     hierarchies = {
-        name: resolve_hierarchy(
+        name: plain[name]
+        if name in plain
+        else resolve_hierarchy(
             name,
             with_classes(job.hierarchies.get(name), frame, name, job.missing_tokens, multiplicity),
             frame[name] if population is None else stacked(frame, population, name),
@@ -265,6 +268,33 @@ def resolve_hierarchies(
     if over_levels and population is None and job.metric not in METRICS_OF_LEVELS:
         hierarchies |= _fitted(frame, job, hierarchies, multiplicity, unit_of_row)
     return hierarchies
+
+
+def _averaged(frame: pl.DataFrame, job: Job) -> dict[str, Hierarchy]:
+    """The columns of numbers of which classes publish means, where the algorithm does that, as values under `*`."""
+    from kanopy._table.column import typed_column
+    from kanopy.hierarchy.quantities import AS_IT_IS
+    from kanopy.search.algorithms import algorithm_class, make_algorithm
+    from kanopy.search.clustering.microaggregation import require_gower
+
+    if job.masks or not algorithm_class(job.algorithm).averages:
+        return {}
+    found, categories = {}, []
+    for name in job.quasi:
+        column = typed_column(frame[name], missing_tokens=job.missing_tokens, name=name)
+        column = None if column is None else column.inferred()
+        if column is None or column.kind not in ("integer", "decimal", "real") or column.measure != AS_IT_IS:
+            categories.append(name)
+            continue
+        if name in job.hierarchies:
+            raise JobError(
+                f"The algorithm {job.algorithm!r} publishes means of {name!r}, so its hierarchy has no effect. Leave "
+                "the hierarchy out, or use an algorithm that generalizes, such as 'mondrian'."
+            )
+        found[name] = column.under_one_top()
+    if categories:
+        require_gower(make_algorithm(job.algorithm, **job.parameters), categories)
+    return found
 
 
 def _fitted(

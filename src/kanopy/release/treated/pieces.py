@@ -37,8 +37,6 @@ def whole_table(job: Any) -> str | None:
     if whole:
         methods = dict.fromkeys(protect[column].name for column in whole)
         return f"{some(methods)} of {some(whole)} looks at all rows at once"
-    if protect and not job.quasi:
-        return "a job of treatments only runs there"
     return None
 
 
