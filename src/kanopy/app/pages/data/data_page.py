@@ -162,9 +162,9 @@ class DataPage(ColumnsPage):
         await self._turn(self._across.first)
         self.here()
         if not hasattr(self, "_shown"):
-            found = await self.controller.cached("table.profiles", READING)
+            profiles = await self.controller.cached("table.profiles", READING)
             self.here()
-            self._fill_columns(found)
+            self._fill_columns(profiles)
 
     def _people(self) -> None:
         job = self.controller.project.work.job
@@ -177,8 +177,8 @@ class DataPage(ColumnsPage):
             ui.label(words).classes("muted small")
 
     def _set_known(self, value: str) -> None:
-        known: int | str | None = int(value) if value.isdigit() else value or None
-        self.controller.set_job(f"known rows: {value}", known=known)
+        rows_known: int | str | None = int(value) if value.isdigit() else value or None
+        self.controller.set_job(f"known rows: {value}", known=rows_known)
 
     # ---- rows ---------------------------------------------------------------------------------------------
 
