@@ -1,7 +1,8 @@
 """Pages of the site that code writes at each build, so that they cannot be out of date.
 
 A hook of MkDocs (`mkdocs.yml` names it): the Python reference comes from the docstrings of the public names, the index
-of the decisions from their titles, the pages of the notebooks from their cells. The examples in docstrings are run by the tests.
+of the decisions from their titles, the pages of the notebooks from their cells. The examples in docstrings are run by
+the tests.
 """
 
 from __future__ import annotations
