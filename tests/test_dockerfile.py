@@ -60,7 +60,9 @@ def test_what_is_copied_and_installed_is_there() -> None:
     assert {".git", "tests"} <= set(ignored) and not needed & set(ignored)
 
 
-SANDBOX = "mount -o remount,ro,bind / && mount -t tmpfs tmpfs /tmp && exec setpriv --reuid=10001 --regid=10001 --clear-groups "
+SANDBOX = "mount -o remount,ro,bind / && mount -t tmpfs tmpfs /tmp && exec setpriv "
+"""The root as it is, but read-only, and an empty folder for what is temporary."""
+NOBODY = "--reuid=10001 --regid=10001 --clear-groups "
 
 
 @pytest.fixture
@@ -69,7 +71,7 @@ def inside() -> Iterator[tuple[list[str], Path]]:
     folder = Path(tempfile.mkdtemp(dir="/var/tmp"))
     os.chmod(folder, 0o777)
     # The volume stays writable because it is a mount of its own.
-    words = f"mount --bind {folder} {folder} && {SANDBOX}" + '"$@"'
+    words = f"mount --bind {folder} {folder} && {SANDBOX}{NOBODY}" + '"$@"'
     command = ["unshare", "--mount", "sh", "-ec", words, "sh"]
     try:
         if sys.platform != "linux" or os.geteuid() or not shutil.which("unshare") or not shutil.which("setpriv"):
