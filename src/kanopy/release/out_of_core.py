@@ -61,6 +61,8 @@ def why_in_memory(job: Any) -> str | None:
         return "texts are only neutralized there"
     if job.margin:
         return "a release within a margin is drawn there"
+    if job.sample < 1:
+        return "a sample is drawn there"
     if job.places:
         return "places are only made of two columns there"
     if untouched := [name for name in job.decimals if name not in job.quasi]:

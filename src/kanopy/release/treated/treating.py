@@ -192,7 +192,8 @@ def key_of_run(job: Any, key_file: Path | None = None) -> bytes | None:
     if must_have_key(job):
         return read_key(key_file)
     random = any(treatment.random for treatment in getattr(job, "protect", {}).values())
-    return given_key(key_file) if random or getattr(job, "margin", False) else None
+    random = random or bool(getattr(job, "margin", 0)) or getattr(job, "sample", 1) < 1
+    return given_key(key_file) if random else None
 
 
 def check_key_first(job: Any, key: bytes | None) -> None:
@@ -200,7 +201,8 @@ def check_key_first(job: Any, key: bytes | None) -> None:
     from kanopy.treatments.base import KEY
     from kanopy.treatments.keys import check_strength
 
-    if (key is not None and getattr(job, "protect", None)) or any(
+    drawn = getattr(job, "protect", None) or getattr(job, "sample", 1) < 1
+    if (key is not None and drawn) or any(
         treatment.secret == KEY for treatment in getattr(job, "protect", {}).values()
     ):
         check_strength(key)
