@@ -44,8 +44,8 @@ def drawn_sample(
     count = min(len(units), max(1, round(share * len(units))))
     chosen = np.flatnonzero(np.isin(unit_of_row, units[order(seed, len(units))[:count]]))
 
-    def of_sample(published: pl.DataFrame, published_rows: Mask | Longs | None = None) -> Any:
-        return restore(published, chosen if published_rows is None else chosen[published_rows])
+    def of_sample(frame: pl.DataFrame, published_rows: Mask | Longs | None = None) -> Any:
+        return restore(frame, chosen if published_rows is None else chosen[published_rows])
 
     what = called(job.unit) if job.unit else "rows"
     note = (
