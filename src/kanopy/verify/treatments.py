@@ -199,7 +199,7 @@ def _tails(seen: TreatedColumns) -> str:
 
 def _as_in_the_whole(seen: TreatedColumns, whole: pl.DataFrame) -> str:
     """A piece: each value became what it became in the whole column, of which all else was found to hold."""
-    pairs = seen.pair(seen.column).unique()
+    pairs = seen.pair(seen.column).unique().filter(pl.any_horizontal(pl.all().is_not_null()))
     known = pl.DataFrame({name: _number(whole[name]) for name in ("before", "after")})
     if pairs.join(known, on=["before", "after"], how="anti", nulls_equal=True).height:
         raise _failed(seen.column, "a value was not coded as in the whole table")
@@ -251,7 +251,8 @@ def _noisy(seen: TreatedColumns) -> str:
         # Of a piece of a table, the spread and the number of rows are those of the whole.
         known = pair["before"] if seen.whole is None else _number(seen.whole["before"]).drop_nulls()
         spread = max(float(known.std() or 0.0), float(pair["before"].std() or 0.0))  # type: ignore[arg-type]
-        most = share * spread * (4.0 + math.sqrt(2.0 * math.log(max(pair.height, 2))))
+        drawn = pair.height if seen.whole is None else seen.whole.height
+        most = share * spread * (4.0 + math.sqrt(2.0 * math.log(max(drawn, 2))))
         shrunk = (
             (1 - 1 / math.sqrt(1 + share**2)) * (pair["before"] - pair["before"].mean()).abs()
             if kind == "correlated"
