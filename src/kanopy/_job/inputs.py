@@ -96,9 +96,9 @@ def _left_out(roles: Mapping[str, str], meanings: Mapping[str, str | None], rest
 
 
 def _undecided(names: Sequence[str]) -> list[str]:
-    shown = ", ".join(map(repr, names))
+    listed_names = ", ".join(map(repr, names))
     decide = "Decide what it is to publish it." if len(names) == 1 else "Decide what they are to publish them."
-    return [f"Left out, because the role is undecided: {shown}. {decide}"] if names else []
+    return [f"Left out, because the role is undecided: {listed_names}. {decide}"] if names else []
 
 
 @dataclass(frozen=True)
@@ -248,8 +248,11 @@ def resolve_hierarchies(
             whose = np.append(unit_of_row, others).astype(np.int32)
 
     over_levels = job.recoding == "full-domain"
-    found = {
-        name: resolve_hierarchy(
+    plain = _averaged(frame, job)
+    hierarchies = {
+        name: plain[name]
+        if name in plain
+        else resolve_hierarchy(
             name,
             with_classes(job.hierarchies.get(name), frame, name, job.missing_tokens, multiplicity),
             frame[name] if population is None else stacked(frame, population, name),
@@ -262,7 +265,34 @@ def resolve_hierarchies(
         for name in job.quasi
     }
     if over_levels and population is None and job.metric not in METRICS_OF_LEVELS:
-        found |= _fitted(frame, job, found, multiplicity, unit_of_row)
+        hierarchies |= _fitted(frame, job, hierarchies, multiplicity, unit_of_row)
+    return hierarchies
+
+
+def _averaged(frame: pl.DataFrame, job: Job) -> dict[str, Hierarchy]:
+    """The columns of numbers of which classes publish means, where the algorithm does that, as values under `*`."""
+    from kanopy._table.column import typed_column
+    from kanopy.hierarchy.quantities import AS_IT_IS
+    from kanopy.search.algorithms import algorithm_class, make_algorithm
+    from kanopy.search.clustering.microaggregation import require_gower
+
+    if job.masks or not algorithm_class(job.algorithm).averages:
+        return {}
+    found, categories = {}, []
+    for name in job.quasi:
+        column = typed_column(frame[name], missing_tokens=job.missing_tokens, name=name)
+        column = None if column is None else column.inferred()
+        if column is None or column.kind not in ("integer", "decimal", "real") or column.measure != AS_IT_IS:
+            categories.append(name)
+            continue
+        if name in job.hierarchies:
+            raise JobError(
+                f"The algorithm {job.algorithm!r} publishes means of {name!r}, so its hierarchy has no effect. Leave "
+                "the hierarchy out, or use an algorithm that generalizes, such as 'mondrian'."
+            )
+        found[name] = column.under_one_top()
+    if categories:
+        require_gower(make_algorithm(job.algorithm, **job.parameters), categories)
     return found
 
 
@@ -374,7 +404,7 @@ def with_classes(
     if target is None:
         return source
     if target == name or target not in frame.columns:
-        others = [each for each in frame.columns if each != name]
+        others = [column_name for column_name in frame.columns if column_name != name]
         wrong = "is that column itself" if target == name else "is no column of the table"
         raise JobError(f"The target {target!r} of the hierarchy of {name!r} {wrong}. {near_miss(target, others)}")
     from dataclasses import replace

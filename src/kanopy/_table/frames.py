@@ -28,15 +28,16 @@ class Restore(Protocol):
     """Turns a published frame back into the caller's kind; `kept` marks the rows that were not dropped, or numbers them
     in the order in which they are published."""
 
-    def __call__(self, frame: pl.DataFrame, kept: Rows = None) -> Any: ...
+    def __call__(self, frame: pl.DataFrame, published_rows: Rows = None) -> Any: ...
 
 
 def to_polars(data: Any, layout: Layout | None = None) -> tuple[pl.DataFrame, Restore]:
     """The table as a Polars frame, and the way back.
 
-    Takes pandas, Polars (also lazy), PyArrow tables and record batches, DuckDB relations, whatever else narwhals
-    knows as an eager frame, a path or address (read as the `layout` says; comes back as a Polars frame), a dictionary
-    of columns, or a list of dictionaries.
+    Takes pandas and GeoPandas (points become places), Polars (also lazy), PyArrow tables and record batches, DuckDB
+    relations, Ibis tables of DuckDB, SQLite, PostgreSQL and Polars, whatever else narwhals knows as an eager
+    frame, a path or address (read as the `layout` says; comes back as a Polars frame), a dictionary of columns, or a
+    list of dictionaries.
 
     >>> frame, restore = to_polars({"age": [41, 29, 35]})
     >>> restore(frame.with_columns(age=pl.lit("*")).head(2), np.array([True, True, False]))
@@ -69,6 +70,8 @@ def _converted(data: Any, layout: Layout | None = None) -> tuple[pl.DataFrame, R
         return _from_columns(data), _Columns()
     if isinstance(data, Sequence) and not isinstance(data, (bytes, bytearray)):
         return _from_records(data), _Records()
+    if type(data).__module__.partition(".")[0] == "ibis":
+        return _from_ibis(data), _Ibis()
     import narwhals as nw
 
     if nw.dependencies.is_pandas_dataframe(data):
@@ -111,13 +114,13 @@ def without_index(data: Any, roles: Collection[str], *, keep: bool = False) -> t
     if not nw.dependencies.is_pandas_dataframe(data) or type(data.index).__name__ == "RangeIndex":
         return data, ()
     names = [None if name is None else str(name) for name in data.index.names]
-    named = [place for place, name in enumerate(names) if name in roles]
-    twice = [names[place] for place in named if names[place] in [str(column) for column in data.columns]]
+    named = [level for level, name in enumerate(names) if name in roles]
+    twice = [names[level] for level in named if names[level] in [str(column) for column in data.columns]]
     if twice:
         raise DataError(f"The index and a column have the same name: {some(twice)}. Rename one of them.")
     if named:
         data = data.reset_index(level=named)
-    others = tuple(name for place, name in enumerate(names) if place not in named)
+    others = tuple(name for level, name in enumerate(names) if level not in named)
     return (data.reset_index(drop=True) if others and not keep else data), others
 
 
@@ -168,6 +171,8 @@ def _from_pandas_column(name: str, column: Any) -> pl.Series:
     import pandas as pd
 
     dtype = column.dtype
+    if str(dtype) == "geometry":
+        return _from_points(name, column)
     values = column.array.categories if isinstance(dtype, pd.CategoricalDtype) else column
     if isinstance(values.dtype, (pd.IntervalDtype, pd.PeriodDtype)):
         present = column.notna().to_numpy()
@@ -197,16 +202,55 @@ def _from_arrow(data: Any) -> pl.DataFrame:
     return frame
 
 
+IBIS_BACKENDS = ("duckdb", "sqlite", "postgres", "polars")
+"""Where tables of Ibis are read from: the engines of Kanopy."""
+
+
+def _from_ibis(data: Any) -> pl.DataFrame:
+    """The rows of an Ibis table; what its backend computes is computed there."""
+    if not hasattr(data, "get_backend") or not hasattr(data, "columns"):
+        raise DataError(f"Of Ibis, tables are read, not {type(data).__name__}.")
+    backend = data.get_backend().name
+    if backend not in IBIS_BACKENDS:
+        raise DataError(
+            f"Tables of Ibis are read from {some(IBIS_BACKENDS)}, not from {backend!r}. Give their rows: .to_polars()."
+        )
+    frame = pl.from_arrow(data.to_pyarrow())
+    assert isinstance(frame, pl.DataFrame)
+    return frame
+
+
+def _from_points(name: str, column: Any) -> pl.Series:
+    """Points of GeoPandas as places, latitude first: what hierarchies of places read."""
+    from kanopy.hierarchy.points import point_text
+
+    if column.crs is None:
+        raise DataError(
+            f"The points of {name!r} have no coordinate system. Say which one with set_crs, e.g. EPSG:4326."
+        )
+    present = [not absent for absent in (column.isna() | column.is_empty)]
+    kinds = sorted(set(column[present].geom_type) - {"Point"})
+    if kinds:
+        raise DataError(
+            f"The column {name!r} holds shapes that are not points: {some(kinds)}. Publish their centroid, or "
+            "leave the column out."
+        )
+    points = column.to_crs(4326)
+    texts = [point_text(point.y, point.x) if there else None for point, there in zip(points, present, strict=True)]
+    return pl.Series(name, texts, dtype=pl.String)
+
+
 def _mixed(name: str, values: list[Any], reason: str = "") -> DataError:
     """The error for a column whose values are not of one kind, with one example of each kind."""
     examples: dict[str, Any] = {}
     for value in values:
         if value is not None and value == value:
             examples.setdefault(type(value).__name__, value)
-    shown = ", ".join(f"{value!r} ({kind})" for kind, value in list(examples.items())[:5])
+    examples_shown = ", ".join(f"{value!r} ({kind})" for kind, value in list(examples.items())[:5])
     because = f" ({reason})" if reason and len(examples) < 2 else ""
     return DataError(
-        f"The column {name!r} holds values of different or unknown kinds: {shown or 'none readable'}{because}. Convert "
+        f"The column {name!r} holds values of different or unknown kinds: "
+        f"{examples_shown or 'none readable'}{because}. Convert "
         "it to one kind first, e.g. to text."
     )
 
@@ -214,9 +258,15 @@ def _mixed(name: str, values: list[Any], reason: str = "") -> DataError:
 # ---- the way back -------------------------------------------------------------------------------------------
 
 
-def _places(kept: Rows) -> Longs | None:
+def _places(published_rows: Rows) -> Longs | None:
     """The numbers of the published rows in the caller's table."""
-    return None if kept is None else np.flatnonzero(kept) if kept.dtype == np.bool_ else np.asarray(kept, np.int64)
+    return (
+        None
+        if published_rows is None
+        else np.flatnonzero(published_rows)
+        if published_rows.dtype == np.bool_
+        else np.asarray(published_rows, np.int64)
+    )
 
 
 def _unchanged(column: pl.Series, original: pl.DataFrame, rows: Longs | None) -> bool:
@@ -236,52 +286,67 @@ class _Texts:
         self._schema = schema
         self._restore = restore
 
-    def __call__(self, frame: pl.DataFrame, kept: Rows = None) -> Any:
+    def __call__(self, frame: pl.DataFrame, published_rows: Rows = None) -> Any:
         fresh = [
             frame[name].cast(pl.Categorical if isinstance(self._schema.get(name), pl.Categorical) else pl.String)
             for name, dtype in frame.schema.items()
             if isinstance(dtype, pl.Enum) and not isinstance(self._schema.get(name), pl.Enum)
         ]
-        return self._restore(frame.with_columns(fresh) if fresh else frame, kept)
+        return self._restore(frame.with_columns(fresh) if fresh else frame, published_rows)
 
 
 class _Same:
-    def __call__(self, frame: pl.DataFrame, kept: Rows = None) -> pl.DataFrame:
+    def __call__(self, frame: pl.DataFrame, published_rows: Rows = None) -> pl.DataFrame:
         return frame
 
 
 class _Lazy:
-    def __call__(self, frame: pl.DataFrame, kept: Rows = None) -> pl.LazyFrame:
+    def __call__(self, frame: pl.DataFrame, published_rows: Rows = None) -> pl.LazyFrame:
         return frame.lazy()
 
 
 class _Columns:
-    def __call__(self, frame: pl.DataFrame, kept: Rows = None) -> dict[str, list[Any]]:
+    def __call__(self, frame: pl.DataFrame, published_rows: Rows = None) -> dict[str, list[Any]]:
         return frame.to_dict(as_series=False)
 
 
 class _Records:
-    def __call__(self, frame: pl.DataFrame, kept: Rows = None) -> list[dict[str, Any]]:
+    def __call__(self, frame: pl.DataFrame, published_rows: Rows = None) -> list[dict[str, Any]]:
         return frame.to_dicts()
 
 
 class _DuckDB:
     """Comes back as a relation of DuckDB's default connection: a relation does not tell which one it belongs to."""
 
-    def __call__(self, frame: pl.DataFrame, kept: Rows = None) -> Any:
+    def __call__(self, frame: pl.DataFrame, published_rows: Rows = None) -> Any:
         import duckdb
 
         return duckdb.from_arrow(frame.to_arrow())
+
+
+class _Ibis:
+    """Comes back as a table in memory that every backend of Ibis can read."""
+
+    def __call__(self, frame: pl.DataFrame, published_rows: Rows = None) -> Any:
+        import ibis
+
+        return ibis.memtable(frame.to_arrow())
 
 
 class _Narwhals:
     def __init__(self, implementation: Any) -> None:
         self._implementation = implementation
 
-    def __call__(self, frame: pl.DataFrame, kept: Rows = None) -> Any:
+    def __call__(self, frame: pl.DataFrame, published_rows: Rows = None) -> Any:
         import narwhals as nw
 
         return nw.DataFrame.from_arrow(frame, backend=self._implementation).to_native()
+
+
+DESCRIPTIONS = (b"description", b"comment", b"label", b"title", b"unit")
+"""Entries of the metadata of a column that stay true when its values become labels."""
+OUTDATED = (b"pandas", b"geo", b"ARROW:schema")
+"""Entries of the metadata of a table that describe its values: `geo` has the bounds of all points."""
 
 
 class _Own:
@@ -293,37 +358,41 @@ class _Own:
 
 
 class _Pandas(_Own):
-    def __call__(self, frame: pl.DataFrame, kept: Rows = None) -> Any:
+    def __call__(self, frame: pl.DataFrame, published_rows: Rows = None) -> Any:
         import pandas as pd
 
-        rows = _places(kept)
-        own = self._data if rows is None else self._data.iloc[rows]
-        if kept is not None and kept.dtype != np.bool_ and type(self._data.index).__name__ == "RangeIndex":
-            own = own.reset_index(drop=True)  # row numbers would tell in which order the rows came
-        _check_rows(frame.height, len(own))
+        rows = _places(published_rows)
+        data = self._data if rows is None else self._data.iloc[rows]
+        if (
+            published_rows is not None
+            and published_rows.dtype != np.bool_
+            and type(self._data.index).__name__ == "RangeIndex"
+        ):
+            data = data.reset_index(drop=True)  # row numbers would tell in which order the rows came
+        _check_rows(frame.height, len(data))
         position = {name: i for i, name in enumerate(self._frame.columns)}
         columns = []
         for column in frame.get_columns():
-            place = position.get(column.name)
-            dtype = None if place is None else self._data.dtypes.iloc[place]
-            if place is not None and _unchanged(column, self._frame, rows):
-                same = own.iloc[:, place]
-                if kept is not None and isinstance(dtype, pd.CategoricalDtype):
-                    gone = set(self._data.iloc[:, place].unique()) - set(same.unique())
-                    same = same.cat.remove_categories([label for label in dtype.categories if label in gone])
+            index = position.get(column.name)
+            dtype = None if index is None else self._data.dtypes.iloc[index]
+            if index is not None and _unchanged(column, self._frame, rows):
+                same = data.iloc[:, index]
+                if published_rows is not None and isinstance(dtype, pd.CategoricalDtype):
+                    absent = set(self._data.iloc[:, index].unique()) - set(same.unique())
+                    same = same.cat.remove_categories([label for label in dtype.categories if label in absent])
                 columns.append(same)
                 continue
             if isinstance(dtype, pd.CategoricalDtype):
                 texts = column.cast(pl.String).rename("")
                 labels = set(texts.drop_nulls().unique().to_list())
-                known = labels <= set(dtype.categories)
-                order = [label for label in dtype.categories if label in labels] if known else sorted(labels)
-                fresh = texts.to_pandas().astype(pd.CategoricalDtype(order, ordered=bool(dtype.ordered) and known))
+                all_known = labels <= set(dtype.categories)
+                order = [label for label in dtype.categories if label in labels] if all_known else sorted(labels)
+                fresh = texts.to_pandas().astype(pd.CategoricalDtype(order, ordered=bool(dtype.ordered) and all_known))
             else:
                 fresh = column.to_pandas()
-            fresh.index = own.index
+            fresh.index = data.index
             columns.append(fresh)
-        result = pd.concat(columns, axis=1) if columns else own.iloc[:, :0]
+        result = pd.concat(columns, axis=1) if columns else data.iloc[:, :0]
         result.columns = pd.Index([self._name(name, position) for name in frame.columns])
         if len(result.columns) == len(self._data.columns) and list(result.columns) == list(self._data.columns):
             result.columns = self._data.columns
@@ -332,23 +401,23 @@ class _Pandas(_Own):
 
     def _name(self, name: str, position: dict[str, int]) -> Any:
         """The caller's own column name, which need not be a text."""
-        place = position.get(name)
-        return name if place is None else self._data.columns[place]
+        index = position.get(name)
+        return name if index is None else self._data.columns[index]
 
 
 class _Arrow(_Own):
-    def __call__(self, frame: pl.DataFrame, kept: Rows = None) -> Any:
+    def __call__(self, frame: pl.DataFrame, published_rows: Rows = None) -> Any:
         import pyarrow
 
-        rows = _places(kept)
-        own = self._data if rows is None else self._data.take(pyarrow.array(rows))
-        _check_rows(frame.height, own.num_rows)
+        rows = _places(published_rows)
+        data = self._data if rows is None else self._data.take(pyarrow.array(rows))
+        _check_rows(frame.height, data.num_rows)
         columns, fields = [], []
         for column in frame.get_columns():
             if _unchanged(column, self._frame, rows):
-                field = own.schema.field(column.name)
-                same = own.column(column.name)
-                if kept is not None and pyarrow.types.is_dictionary(field.type):
+                field = data.schema.field(column.name)
+                same = data.column(column.name)
+                if published_rows is not None and pyarrow.types.is_dictionary(field.type):
                     # Encoded anew, without the values that only rows left out had.
                     same = same.cast(field.type.value_type).dictionary_encode().cast(field.type)
                 columns.append(same)
@@ -358,26 +427,33 @@ class _Arrow(_Own):
             if column.dtype == pl.String:
                 fresh = fresh.cast(pyarrow.string())
             columns.append(fresh)
-            fields.append(pyarrow.field(column.name, fresh.type))
+            fields.append(pyarrow.field(column.name, fresh.type, metadata=self._described(column.name)))
         return pyarrow.table(columns, schema=pyarrow.schema(fields, metadata=self._metadata()))
 
+    def _described(self, name: str) -> Any:
+        """What a changed column is called in words. Other entries may hold its type, its values or their extremes."""
+        schema = self._data.schema
+        own = schema.field(name).metadata if name in schema.names else None
+        return {key: value for key, value in (own or {}).items() if key.lower() in DESCRIPTIONS} or None
+
     def _metadata(self) -> Any:
-        """The caller's own metadata, without pandas' description of types and index, which no longer holds."""
-        kept = {key: value for key, value in (self._data.schema.metadata or {}).items() if key != b"pandas"}
-        return kept or None
+        """The caller's own metadata, without descriptions that no longer hold: types, the index, extents of shapes."""
+        metadata = {key: value for key, value in (self._data.schema.metadata or {}).items() if key not in OUTDATED}
+        return metadata or None
 
 
 class _ArrowBatch(_Arrow):
-    def __call__(self, frame: pl.DataFrame, kept: Rows = None) -> Any:
+    def __call__(self, frame: pl.DataFrame, published_rows: Rows = None) -> Any:
         import pyarrow
 
-        table = super().__call__(frame, kept).combine_chunks()
+        table = super().__call__(frame, published_rows).combine_chunks()
         batches = table.to_batches()
         return batches[0] if batches else pyarrow.RecordBatch.from_pylist([], schema=table.schema)
 
 
-def _check_rows(published: int, own: int) -> None:
-    if published != own:
+def _check_rows(published: int, expected: int) -> None:
+    if published != expected:
         raise DataError(
-            f"The published table has {published:,} rows but {own:,} were kept. Give the mask of the kept rows too."
+            f"The published table has {published:,} rows but {expected:,} were kept. Give the mask of the kept rows "
+            f"too."
         )

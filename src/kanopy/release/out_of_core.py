@@ -167,6 +167,8 @@ class DistinctRowSteps(EngineSteps):
 
         Rows without a value for the unit stand alone: each is prepared as a distinct row of its own.
         """
+        import polars as pl
+
         from kanopy._compiler import prepare as prepare_kernels
         from kanopy._table.grouping import without_unit
         from kanopy.engine.contract import ROWS
@@ -185,21 +187,23 @@ class DistinctRowSteps(EngineSteps):
             roles, notes, untouched = roles_of(head, job, engine.distinct)
             counted = engine.count(deciding) if self._counts is None else self._counts
             multiplicity = counted[ROWS].to_numpy().astype(np.int64)
-            self._counted = counted.drop(ROWS)
+            self._counted = counted.drop(ROWS) if deciding else pl.DataFrame(height=1)
         rows = int(multiplicity.sum())
-        if job.k > rows:
+        if job.quasi and job.k > rows:
             raise too_few_rows(job.k, rows)
         with self.clock.stage("encode"):
             prepare_kernels(first_kernels(job), self.notify)
             self.notify("encoding")
-            frame = read_part(self._counted, job)
+            frame = read_part(self._counted, job) if deciding else self._counted
             self._distinct_row = np.arange(frame.height, dtype=np.int32)
-            if job.unit:
+            if job.unit and job.quasi:
                 alone = without_unit(frame, job.unit, job.missing_tokens)
                 self._distinct_row = np.repeat(self._distinct_row, np.where(alone, multiplicity, 1))
                 frame = frame[self._distinct_row]
                 multiplicity = np.where(alone, 1, multiplicity)[self._distinct_row]
-            units, about_units = units_for(frame, job, multiplicity, looked_at=read_part(head, job))
+            units, about_units = None, tuple[str, ...]()
+            if job.quasi:  # treatments alone count nobody in classes
+                units, about_units = units_for(frame, job, multiplicity, looked_at=read_part(head, job))
             table = generalizable(frame, job, self._population, units, multiplicity)
             about_units = (*about_units, *about_people(read_part(head, job), job))
         return Prepared(
@@ -217,13 +221,13 @@ class DistinctRowSteps(EngineSteps):
         distinct_row = self._distinct_row[fragment]
         keys = self._counted[distinct_row]
         prepared, job, about_columns = self._without_dependent(keys, prepared, solution)
-        published, kept = apply_solution(prepared, job, solution)
+        published, is_published = apply_solution(prepared, job, solution)
         published, withheld, about_suppressed = withhold_values(prepared, job, solution, published)
         if prepared.units is not None and prepared.units.known == ALL:
             withheld = [*withheld, *job.pseudonymize]  # suppressed rows of one are not to be tied together
         labels = published[list(prepared.names)]
-        if kept is not None:  # fragments that are left out have labels too, which nobody sees
-            labels = labels[np.where(kept, np.cumsum(kept) - 1, 0)]
+        if is_published is not None:  # fragments that are left out have labels too, which nobody sees
+            labels = labels[np.where(is_published, np.cumsum(is_published) - 1, 0)]
         leaving = [
             name for name in self.engine.schema.names()
             if name in renamed_identifiers(job) or name not in prepared.unpublished
@@ -235,7 +239,7 @@ class DistinctRowSteps(EngineSteps):
             as_read=prepared.values,
         )  # fmt: skip
         treated = treated_in_pieces(job)
-        return Applied(prepared, job, solution, published, kept, about_columns, about_suppressed, treated)
+        return Applied(prepared, job, solution, published, is_published, about_columns, about_suppressed, treated)
 
     def _without_dependent(
         self, keys: pl.DataFrame, prepared: Prepared, solution: Solution
@@ -247,7 +251,7 @@ class DistinctRowSteps(EngineSteps):
         def labels_of(drawn: pl.DataFrame) -> dict[str, pl.Series]:
             import polars as pl
 
-            columns = [(name, f"k{place}") for place, name in enumerate(keys.columns)]
+            columns = [(name, f"k{index}") for index, name in enumerate(keys.columns)]
             names = [key for _, key in columns]
             fragments = pl.DataFrame([keys[name].alias(key) for name, key in columns])
             fragments = fragments.with_row_index("fragment").unique(names, keep="first")
@@ -279,7 +283,8 @@ class DistinctRowSteps(EngineSteps):
         assert multiplicity is not None and applied.published is not None
         records = DistinctRows(applied.published, multiplicity if applied.kept is None else multiplicity[applied.kept])
         # Pseudonyms are made row by row where rows pass by; they decide nothing and are not here.
-        checked = replace(_with_every_row(applied), job=applied.job.replaced(pseudonymize=(), protect={}))
+        plain: dict[str, Any] = {"pseudonymize": (), **({"protect": {}} if applied.job.quasi else {})}
+        checked = replace(_with_every_row(applied), job=applied.job.replaced(**plain))
         return replace(second_opinion(checked, records), solution=applied.solution)
 
 
@@ -289,6 +294,8 @@ def key_columns(job: Job) -> list[str]:
     >>> key_columns(Job(quasi=["age"], k=2, models=["l-distinct:ill:2"], unit=["patient"]))
     ['age', 'ill', 'patient']
     """
+    if not job.quasi:
+        return []
     asked = [name for model in job.models for name in (*model.sensitive, *model.hidden)]
     if job.target is not None:
         asked.append(job.target)
@@ -331,13 +338,15 @@ def _in_fragments(prepared: Prepared, solution: Solution) -> tuple[Ints, Prepare
 
 def _with_every_row(applied: Applied) -> Applied:
     """A row for every row of the table, for what counts people or sampling weights; else by fragment, as it is."""
-    prepared, table, solution, kept = applied.prepared, applied.prepared.table, applied.solution, applied.kept
+    prepared, table, solution, is_published = applied.prepared, applied.prepared.table, applied.solution, applied.kept
     multiplicity, published = prepared.multiplicity, applied.published
     assert isinstance(table, Generalizable) and multiplicity is not None and published is not None
     if table.domain.units is None and table.domain.survey is None:
         return applied
     rows = np.repeat(np.arange(len(multiplicity)), multiplicity)
-    published_rows = np.repeat(np.arange(published.height), multiplicity if kept is None else multiplicity[kept])
+    published_rows = np.repeat(
+        np.arange(published.height), multiplicity if is_published is None else multiplicity[is_published]
+    )
     columns = tuple(column.of_rows(rows) for column in table.counted.columns)
     counted = replace(table.counted, domain=replace(table.domain.of_rows(rows), multiplicity=None), columns=columns)
     recoding = replace(solution.recoding, group_of_row=solution.recoding.group_of_row[rows], multiplicity=None)
@@ -346,7 +355,7 @@ def _with_every_row(applied: Applied) -> Applied:
         prepared=replace(prepared, records=prepared.values[rows], table=replace(table, counted=counted)),
         solution=replace(solution, recoding=recoding),
         published=published[published_rows],
-        kept=None if kept is None else kept[rows],
+        kept=None if is_published is None else is_published[rows],
     )
 
 

@@ -341,8 +341,13 @@ class Result:
         if units is None:
             return {}
         people = self.verification.people or 0
-        known = KNOWN_ALL if units.known == ALL else units.known
-        return {"counted": units.called, "known": known, "units": units.count, "suppressed_units": units.count - people}
+        rows_known = KNOWN_ALL if units.known == ALL else units.known
+        return {
+            "counted": units.called,
+            "known": rows_known,
+            "units": units.count,
+            "suppressed_units": units.count - people,
+        }
 
     def _of_masking(self) -> dict[str, Any]:
         job: Any = self.job
@@ -359,17 +364,17 @@ class Result:
             "search": job.search,
             "seed": job.seed,
             "guarantees_k": job.guarantees_k,
-            "unknown": [each["value"] for each in self.unknown],
+            "unknown": [unknown_answer["value"] for unknown_answer in self.unknown],
         }
 
     @property
     def unknown(self) -> list[dict[str, Any]]:
         """Values that no ontology knows, with suggestions."""
-        found: dict[str, dict[str, Any]] = {}
+        unknown_answers: dict[str, dict[str, Any]] = {}
         for attribute in () if self.masked is None else self.evaluation.table.attributes:
-            for each in attribute.meanings.unknown if attribute.meanings else ():
-                found.setdefault(each.value, each.to_dict())
-        return list(found.values())
+            for answer in attribute.meanings.unknown if attribute.meanings else ():
+                unknown_answers.setdefault(answer.value, answer.to_dict())
+        return list(unknown_answers.values())
 
     # ---- what goes out beside the table ---------------------------------------------------------------------
 
@@ -388,10 +393,8 @@ class Result:
         written: bool = False,
         attacks: Mapping[str, Any] | None = None,
     ) -> Report | MaskReport:
-        """The report, told more: how large the population is, a column whose prediction is tried before and after,
-        and the files whose checksums its manifest records. The page of a masking is told nothing more. `written` says
-        that the release is what `write` makes of it, and not `data`. `attacks` is what attacks on it found
-        (`AttackReport.to_dict`): a section of the report."""
+        """The report, told of the population, a target of predictions, what attacks found, and files whose checksums
+        the manifest records. `written`: the release is what `write` makes of it, and not `data`."""
         from kanopy.release.reporting import MaskReport, report_of
 
         if self.masked is not None:
@@ -460,13 +463,14 @@ class Result:
         from kanopy.release.writing import Files, inputs_of, write_files
 
         self._rows_here  # noqa: B018 - refused before anything else is looked at
-        own = inputs_of(like)
-        beside = [None if each is None else Path(each) for each in (report, mapping, manifest, solution)]
+        input_files = inputs_of(like)
+        beside = [None if path is None else Path(path) for path in (report, mapping, manifest, solution)]
         files = Files(str(table), beside[0], beside[1], beside[2], beside[3])
-        files.check(own, self.job)
+        files.check(input_files, self.job)
         return write_files(
-            self, files, dialect=read_source(like).dialect if like and own else None, read_from=own[0] if own else None,
-            neutralize=getattr(self.job, "neutralize_formulas", False), inputs=own,
+            self, files, dialect=read_source(like).dialect if like and input_files else None,
+            read_from=input_files[0] if input_files else None,
+            neutralize=getattr(self.job, "neutralize_formulas", False), inputs=input_files,
         )  # fmt: skip
 
     def apply(

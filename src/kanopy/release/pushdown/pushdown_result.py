@@ -106,11 +106,11 @@ class PushdownResult(Result):
         return pl.concat(
             pl.DataFrame(
                 {
-                    "column": [name] * own.height,
-                    "original": own["o"].cast(pl.String),
-                    "published": own["l"].cast(pl.String),
-                    "rows": own["n"].cast(pl.Int64),
+                    "column": [name] * pairs.height,
+                    "original": pairs["o"].cast(pl.String),
+                    "published": pairs["l"].cast(pl.String),
+                    "rows": pairs["n"].cast(pl.Int64),
                 }
             )
-            for name, own in ((name, own.sort("o", "l")) for name, own in self.pushdown.pairs.items())
+            for name, pairs in ((name, pairs.sort("o", "l")) for name, pairs in self.pushdown.pairs.items())
         )

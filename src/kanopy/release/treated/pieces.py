@@ -36,12 +36,10 @@ def works_in_pieces(treatment: Treatment) -> bool:
 def whole_table(job: Any) -> str | None:
     """Why the treatments of a job need all rows at once, or `None`."""
     protect: Mapping[str, Treatment] = getattr(job, "protect", None) or {}
-    whole = [column for column, each in protect.items() if not works_in_pieces(each)]
+    whole = [column for column, treatment in protect.items() if not works_in_pieces(treatment)]
     if whole:
         methods = dict.fromkeys(protect[column].name for column in whole)
         return f"{some(methods)} of {some(whole)} looks at all rows at once"
-    if protect and not job.quasi:
-        return "a job of treatments only runs there"
     return None
 
 
@@ -107,7 +105,7 @@ class Pieces:
 
         from kanopy.treatments.apply import treat_frame
         from kanopy.treatments.base import numbers_of, strata_of
-        from kanopy.treatments.places import Places, row_digests
+        from kanopy.treatments.random_numbers import Places, row_digests
         from kanopy.verify.treatments import TreatedColumns, verify_treatment
 
         self.columns = list(columns) if any(each.by_place for each in self.job.protect.values()) else []
@@ -145,7 +143,7 @@ class Pieces:
             return None
         facts = {**self.facts.get(column, {}), "pieces": True}
         if treatment.by_place:
-            from kanopy.treatments.places import row_digests
+            from kanopy.treatments.random_numbers import row_digests
 
             facts["digests"] = row_digests(records[self.columns])
         return facts
@@ -168,13 +166,13 @@ class Pieces:
             if facts is None:
                 made[column] = pl.Series(column, [None] * records.height, records[column].dtype)
                 continue
-            own = treat_frame(records, column, treatment, self.secrets, facts=facts)
+            treated_columns = treat_frame(records, column, treatment, self.secrets, facts=facts)
             unit = tuple(name for name in self.job.unit if name in records.columns)
-            after = records.with_columns(own.values())
+            after = records.with_columns(treated_columns.values())
             verify_treatment(
                 TreatedColumns(column, treatment.to_dict(), records, after, unit, whole=self.whole.get(column))
             )
-            made |= own
+            made |= treated_columns
         return records.with_columns(made.values())
 
     def count(self, published: pl.DataFrame, units: pl.DataFrame) -> None:

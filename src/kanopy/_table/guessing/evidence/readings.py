@@ -33,13 +33,13 @@ def readings() -> dict[str, tuple[Reading, ...]]:
     >>> readings()["results"][0].instead
     'education'
     """
-    found: dict[str, tuple[Reading, ...]] = {}
-    for each in tomllib.loads((DATA / "readings.toml").read_text(encoding="utf-8"))["reading"]:
-        of = tuple(part.strip() for part in each["of"].split("|"))
-        reading = Reading(of, Condition.read(each["when"]), each.get("instead", ""), each["because"])
+    by_meaning: dict[str, tuple[Reading, ...]] = {}
+    for entry in tomllib.loads((DATA / "readings.toml").read_text(encoding="utf-8"))["reading"]:
+        of = tuple(item.strip() for item in entry["of"].split("|"))
+        reading = Reading(of, Condition.read(entry["when"]), entry.get("instead", ""), entry["because"])
         for meaning in of:
-            found[meaning] = (*found.get(meaning, ()), reading)
-    return found
+            by_meaning[meaning] = (*by_meaning.get(meaning, ()), reading)
+    return by_meaning
 
 
 @cache
@@ -51,7 +51,7 @@ def fits() -> dict[str, tuple[Condition, ...]]:
 
 def meaning_called(says: str) -> Meaning:
     """The meaning of that name."""
-    return next(each for each in lexicon().meanings if each.says == says)
+    return next(meaning for meaning in lexicon().meanings if meaning.says == says)
 
 
 def read_name(column: ColumnView) -> None:
@@ -76,7 +76,25 @@ def read_name(column: ColumnView) -> None:
     column.forget_meaning()
 
 
+YES_AND_NO = 2
+
+
 def agrees(column: ColumnView) -> bool:
-    """Whether the values look like what the name says."""
+    """Whether the values look like what the name says.
+
+    A name that says it by an answer alone (`single`, `catholic`) asks whether that is so: more values than yes and no
+    are something else (`single_item`).
+    """
+    if _names_an_answer(column) and column.seen.distinct > YES_AND_NO:
+        return False
     conditions = fits().get(column.meaning.says if column.meaning else "", ())
     return any(condition.holds(column) for condition in conditions)
+
+
+def _names_an_answer(column: ColumnView) -> bool:
+    """Whether the words of a name that speak of its meaning are answers, such as values of such columns are."""
+    meaning = column.meaning
+    if meaning is None:
+        return False
+    spoken = [word for word in column.words if word in meaning.words]
+    return bool(spoken) and all(word in meaning.values for word in spoken)
