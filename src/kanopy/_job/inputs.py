@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -261,6 +261,7 @@ def resolve_hierarchies(
             MOST_LEVELS if over_levels else None,
             together,
             whose,
+            frame.height,
         )
         for name in job.quasi
     }
@@ -407,7 +408,6 @@ def with_classes(
         others = [column_name for column_name in frame.columns if column_name != name]
         wrong = "is that column itself" if target == name else "is no column of the table"
         raise JobError(f"The target {target!r} of the hierarchy of {name!r} {wrong}. {near_miss(target, others)}")
-    from dataclasses import replace
 
     from kanopy._table.column import class_counts
 
@@ -424,8 +424,11 @@ def resolve_hierarchy(
     most_levels: int | None = None,
     multiplicity: Longs | None = None,
     unit_of_row: Ints | None = None,
+    table_rows: int | None = None,
 ) -> Hierarchy:
     """One hierarchy from whatever the job gives for it; nothing given means the best that fits the column.
+
+    The first `table_rows` are the table's, others those of a population.
 
     `most_levels` cuts a tree that was chosen automatically: each level multiplies the candidates of a search over
     levels without telling readers much more.
@@ -442,6 +445,20 @@ def resolve_hierarchy(
     )
     if values is None:
         return Hierarchy.flat([MISSING_LABEL], name=name)
+
+    labels = values.labels
+
+    def rare() -> set[str]:
+        """What fewer than k have in the table, whatever the population has."""
+        own = typed_column(
+            column[:table_rows], missing_tokens=missing_tokens, name=name,
+            multiplicity=None if multiplicity is None else multiplicity[:table_rows],
+            unit_of_row=None if unit_of_row is None else unit_of_row[:table_rows],
+        )  # fmt: skip
+        having = {} if own is None else dict(zip(own.labels(), own.holders.tolist(), strict=True))
+        return {label for label in labels() if having.get(label, 0) < k}
+
+    values = replace(values, rare=rare)
     if source is None:
         parameters: dict[str, Any] = {"method": "auto"}
     elif isinstance(source, Mapping):

@@ -13,7 +13,7 @@ import datetime as dt
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from decimal import Decimal, InvalidOperation
 from typing import Any, Literal
@@ -55,6 +55,8 @@ class Column:
     """What a value of a column of dates is, if it is more than a day: a month, a quarter or a week."""
     measure: Quantity = AS_IT_IS
     """What stands before and after numbers that were texts: a unit, a money sign."""
+    rare: Callable[[], Set[str]] | None = field(default=None, repr=False)
+    """The labels that fewer than k have in the table of a job: no name of a group may list one. `None`: no job."""
 
     @property
     def holders(self) -> Longs:

@@ -231,11 +231,18 @@ def verified_labels(
     from kanopy.hierarchy.hierarchy import Hierarchy
     from kanopy.verify.labels import verify_labels
 
+    def of_published(values: Any) -> pl.Series | None:
+        return None if values is None else pl.Series(values if is_published is None else values[is_published])
+
     original = prepared.values if is_published is None else prepared.values.filter(pl.Series(is_published))
+    units = None if prepared.units is None else prepared.units.of_row
     groups = {name: functools.partial(labels_above, hierarchy) for name, hierarchy in table.hierarchies.items()}
     given = [name for name, source in job.hierarchies.items() if isinstance(source, (Hierarchy, str, Path))]
     tokens = job.missing_tokens
-    return verify_labels(original, published, names, groups, given=given, missing_tokens=tokens, k=job.k)
+    return verify_labels(
+        original, published, names, groups, given=given, missing_tokens=tokens, k=job.k,
+        multiplicity=of_published(prepared.multiplicity), units=of_published(units),
+    )  # fmt: skip
 
 
 def labels_above(hierarchy: Hierarchy, value: str) -> list[str]:
