@@ -193,15 +193,11 @@ ALLOWED = {
     "docs/how-to/explore.md": {"suppress nothing": "a question"},
     "docs/how-to/from-arx.md": {
         "ARX's overview of methods did not list": "about ARX",
-        "Microaggregation of numbers": "of numbers there is none; of text there is",
-        "Kanopy microaggregates free text": "says what there is instead",
         "The app draws its candidates": "says what there is instead",
         "Random sampling inside a job": "a job cannot sample; the next sentence names the command",
     },
     "docs/how-to/from-sdcmicro.md": {
-        "Microaggregation and shuffling of numbers": "of numbers there are none; of text there are",
-        "Kanopy microaggregates and swaps free text": "says what there is instead",
-        "Disturbing methods as part of a job": "a job cannot run them; the sentence names the command",
+
     },
     "docs/how-to/hand-over.md": {
         "A recoding promises nothing about new rows": "true: they are judged anew",

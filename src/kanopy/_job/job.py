@@ -304,6 +304,13 @@ class Job(Declared):
                 mistakes.append(
                     f"The algorithm {self.algorithm!r} makes classes of k rows, and k is 1. Ask for 2, or use optimal."
                 )
+            if made.averages:
+                mistakes += [
+                    f"The algorithm {self.algorithm!r} {why}. Leave {name} out, or use an algorithm that generalizes, "
+                    "such as 'optimal'."
+                    for name, why in kinds.NOT_AVERAGED.items()
+                    if getattr(self, name)
+                ]
             parameters = {name: getattr(made, name) for name in self.parameters}
             object.__setattr__(self, "parameters", parameters)
         role = None if self.target is None else self.roles.get(self.target)
