@@ -158,7 +158,9 @@ def _streamed(
     elif output is not None:
         target = FileSink(output, dialect=table.dialect, forbidden=(*forbidden, *table.files), release=release)
     reader = BatchReader(job, key)
-    engine = StreamEngine(table, _shuffled(target, job), reader, job.skip_rows, alongside=columns_alongside(job))
+    engine = StreamEngine(
+        table, _shuffled(target, job), reader, job.skip_rows, alongside=columns_alongside(job, table.columns)
+    )
     engine.look_first(reader.look_at)
     return engine
 
