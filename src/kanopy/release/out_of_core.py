@@ -25,6 +25,7 @@ from kanopy._progress import SILENT, Callback, Clock, Progress
 from kanopy._table.guessing.structure import ROWS_FOR_KEYS
 from kanopy.engine.distinct_rows import DistinctRows
 from kanopy.engine.local import LocalEngine
+from kanopy.engine.stream import Reader
 from kanopy.release.prepare import Generalizable, Prepared, first_kernels, generalizable, read_part, roles_of, units_for
 from kanopy.release.result import Result
 from kanopy.release.run import Steps, apply_solution, make_release
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from kanopy._arrays import Ints, Longs
+    from kanopy._arrays import Ints, Longs, Mask
     from kanopy._core.classes import Domain, Recoding
     from kanopy.engine.contract import Engine, RecodePlan
     from kanopy.release.writing import Finish
@@ -61,6 +62,8 @@ def why_in_memory(job: Any) -> str | None:
         return "texts are only neutralized there"
     if job.margin:
         return "a release within a margin is drawn there"
+    if job.sample < 1:
+        return "a sample is drawn there"
     if job.places:
         return "places are only made of two columns there"
     if untouched := [name for name in job.decimals if name not in job.quasi]:
@@ -166,6 +169,8 @@ class DistinctRowSteps(EngineSteps):
 
         Rows without a value for the unit stand alone: each is prepared as a distinct row of its own.
         """
+        import polars as pl
+
         from kanopy._compiler import prepare as prepare_kernels
         from kanopy._table.grouping import without_unit
         from kanopy.engine.contract import ROWS
@@ -184,21 +189,23 @@ class DistinctRowSteps(EngineSteps):
             roles, notes, untouched = roles_of(head, job, engine.distinct)
             counted = engine.count(deciding) if self._counts is None else self._counts
             multiplicity = counted[ROWS].to_numpy().astype(np.int64)
-            self._counted = counted.drop(ROWS)
+            self._counted = counted.drop(ROWS) if deciding else pl.DataFrame(height=1)
         rows = int(multiplicity.sum())
-        if job.k > rows:
+        if job.quasi and job.k > rows:
             raise too_few_rows(job.k, rows)
         with self.clock.stage("encode"):
             prepare_kernels(first_kernels(job), self.notify)
             self.notify("encoding")
-            frame = read_part(self._counted, job)
+            frame = read_part(self._counted, job) if deciding else self._counted
             self._distinct_row = np.arange(frame.height, dtype=np.int32)
-            if job.unit:
+            if job.unit and job.quasi:
                 alone = without_unit(frame, job.unit, job.missing_tokens)
                 self._distinct_row = np.repeat(self._distinct_row, np.where(alone, multiplicity, 1))
                 frame = frame[self._distinct_row]
                 multiplicity = np.where(alone, 1, multiplicity)[self._distinct_row]
-            units, about_units = units_for(frame, job, multiplicity, looked_at=read_part(head, job))
+            units, about_units = None, tuple[str, ...]()
+            if job.quasi:  # treatments alone count nobody in classes
+                units, about_units = units_for(frame, job, multiplicity, looked_at=read_part(head, job))
             table = generalizable(frame, job, self._population, units, multiplicity)
             about_units = (*about_units, *about_people(read_part(head, job), job))
         return Prepared(
@@ -278,7 +285,8 @@ class DistinctRowSteps(EngineSteps):
         assert multiplicity is not None and applied.published is not None
         records = DistinctRows(applied.published, multiplicity if applied.kept is None else multiplicity[applied.kept])
         # Pseudonyms are made row by row where rows pass by; they decide nothing and are not here.
-        checked = replace(_with_every_row(applied), job=applied.job.replaced(pseudonymize=(), protect={}))
+        plain: dict[str, Any] = {"pseudonymize": (), **({"protect": {}} if applied.job.quasi else {})}
+        checked = replace(_with_every_row(applied), job=applied.job.replaced(**plain))
         return replace(second_opinion(checked, records), solution=applied.solution)
 
 
@@ -288,6 +296,8 @@ def key_columns(job: Job) -> list[str]:
     >>> key_columns(Job(quasi=["age"], k=2, models=["l-distinct:ill:2"], unit=["patient"]))
     ['age', 'ill', 'patient']
     """
+    if not job.quasi:
+        return []
     asked = [name for model in job.models for name in (*model.sensitive, *model.hidden)]
     if job.target is not None:
         asked.append(job.target)
@@ -351,7 +361,7 @@ def _with_every_row(applied: Applied) -> Applied:
     )
 
 
-class BatchReader:
+class BatchReader(Reader):
     """What a job makes of every batch: values that mean missing are missing, identifiers become pseudonyms, columns are
     treated."""
 
@@ -373,8 +383,19 @@ class BatchReader:
         """Whether a treatment had to know whole columns of a table, which were read then."""
         if self.pieces is None or not self.pieces.looks_first:
             return False
-        self.pieces.look_at(lambda names: (read_part(batch, self.job) for batch in scan.batches(names)))
+        self.pieces.look_at(lambda names: (read_part(batch, self.job) for batch in scan.batches(names)), scan.columns)
         return True
+
+    def count(self, batch: pl.DataFrame, published: pl.DataFrame, remaining: Mask | None) -> None:
+        """Count on published rows of a batch what people must share after rows were suppressed."""
+        if self.pieces is not None and self.pieces.facts:
+            rows = batch if remaining is None else batch[np.flatnonzero(remaining)]
+            self.pieces.count(published, rows.select(self.job.unit))
+
+    def end(self) -> None:
+        """Refuse what too few of the published rows share."""
+        if self.pieces is not None:
+            self.pieces.require_shared()
 
 
 ROWS_COLUMN = "rows"
