@@ -165,11 +165,11 @@ def in_words(error: Exception) -> str:
         named = "" if error.filename is None else f": {short(error.filename)}"
         return f"{error.strerror}{named}."
     what = {
-        RecursionError: "Something given is nested too deeply.",
-        MemoryError: "There is not enough memory for this. Give fewer rows or columns.",
+        RecursionError: "The input is nested too deeply. Flatten it.",
+        MemoryError: "There is not enough memory. Give fewer rows or columns.",
         OverflowError: f"A number is too large ({error}).",
     }
-    return what.get(type(error), f"Something given cannot be read or written ({error}).")
+    return what.get(type(error), f"A file cannot be read or written ({error}).")
 
 
 def is_panic(error: BaseException | None) -> bool:

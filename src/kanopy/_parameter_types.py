@@ -349,13 +349,13 @@ class MapOf(ParameterType):
     @property
     def words(self) -> str:
         each = "" if isinstance(self.item, Anything) else f": each {self.item.words}"
-        return f"said per name, such as {self.example}{each}"
+        return f"given per name, such as {self.example}{each}"
 
     def take(self, value: Any, label: str, mistakes: list[str]) -> Any:
         if not isinstance(value, Mapping) or len(value) < self.least:
             return self.refuse(value, label, mistakes)
         if wrong := [name for name in value if not isinstance(name, str)]:
-            mistakes.append(f"{label} must be {self.words}; {some(wrong)} are no names.")
+            mistakes.append(f"{label} must be {self.words}; {some(wrong)} are not names.")
             return value
         return {name: self.item.take(each, f"{label} of {name!r}", mistakes) for name, each in value.items()}
 

@@ -53,7 +53,7 @@ def _parameters_of(cls: Any) -> dict[str, Parameter]:
             continue
         declared: tuple[Any, ...] = getattr(hints[each.name], "__metadata__", ())
         if len(declared) not in (2, 3):
-            raise TypeError(f"{cls.__name__}.{each.name} does not say its kind and its meaning.")
+            raise TypeError(f"{cls.__name__}.{each.name} does not declare its type and its meaning.")
         default = each.default if each.default_factory is dataclasses.MISSING else each.default_factory()
         required = default is dataclasses.MISSING
         found[each.name] = Parameter(

@@ -133,7 +133,7 @@ def test_a_release_of_a_sample(shell: Shell) -> None:
         (["--sampling-weight", "zero"], "missing, zero or negative in 2 rows"),
         (["--sampling-weight", "ww"], "no column 'ww'"),
         (["--sampling-weight", "w", "--missing-means", "none"], "'any' or 'value'"),
-        (["--row-risks", "rows.csv"], "ask for it"),
+        (["--row-risks", "rows.csv"], "needs a risk per row"),
         (["--combinations", "rows.csv"], "--every 2:10,3:3"),
         (["--every", "3:2"], "there are only 2"),
         (["--every", "two"], "such as 2:10,3:3"),

@@ -151,7 +151,7 @@ def test_divisors_need_a_range_that_starts_above_zero(smallest):
         ("redact", {"steps": (0,)}, "at least 1"),
         ("prefix", {"lengths": (1, 3)}, "descend"),
         ("order", {"fan_out": 1}, "at least 2"),
-        ("groups", {}, "said per name"),
+        ("groups", {}, "given per name"),
         ("dates", {"granularities": ("mnth",)}, "Did you mean 'month'"),
         ("k_aware", {"k": 0}, "at least 1"),
     ],

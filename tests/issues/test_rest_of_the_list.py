@@ -256,7 +256,7 @@ def test_headers_of_workbooks_and_databases(tmp_path: Path) -> None:
     for file in ("t.sqlite", "t.duckdb"):
         source = read_source(f"{tmp_path / file}?select a.age, b.age, 3 as age_2 from p a, p b -- twice")
         assert source.frame.rows(named=True) == [{"age": 1, "age_3": 1, "age_2": 3}]
-        assert "column 2 has the name of another, 'age'," in source.notes[0]
+        assert "column 2 has the same name as another, 'age'," in source.notes[0]
         assert read_table(f"{tmp_path / file}::p").columns == ["age"]
 
 

@@ -146,7 +146,7 @@ def test_lists_in_texts_come_back_as_texts(tmp_path: Path) -> None:
         ([1, 2, 3], {"separators": {"bought": ";"}}, "a separator is for texts"),
         (["a", "b", "c"], {"separators": {"bougth": ";"}}, "which is no quasi-identifier"),
         (["a", "b", "c"], {"separators": {"bought": ""}}, "separators of 'bought' must be a text"),
-        (["a", "b", "c"], {"known": 2}, "or a quasi-identifier that holds lists"),
+        (["a", "b", "c"], {"known": 2}, "or a quasi-identifier that contains lists"),
         ([["a"], ["b"], ["a"]], {"repeats": "twice"}, "repeats must be"),
     ],
 )

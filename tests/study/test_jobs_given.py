@@ -32,7 +32,7 @@ def test_what_is_no_job_of_hierarchies_is_refused_in_words(question: str) -> Non
         QUESTIONS[question](kanopy.MaskJob(text="sex", k=2))
     with pytest.raises(JobError, match=r"not a list\. Name quasi-identifiers with quasi=…"):
         QUESTIONS[question](["age"])
-    with pytest.raises(JobError, match="has no 'quasi': columns stand under 'columns'"):
+    with pytest.raises(JobError, match="has no 'quasi': columns are listed under 'columns'"):
         QUESTIONS[question]({"quasi": ["age"], "k": 2})
 
 

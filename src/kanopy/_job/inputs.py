@@ -80,7 +80,8 @@ def _left_out(roles: Mapping[str, str], meanings: Mapping[str, str | None], rest
     """What is said of columns that stay at home though nobody called them identifiers."""
     if rest != LEAVE_OUT:
         return [
-            f"The column {name!r} was left out: {reason}. Name it insensitive in the job to publish it all the same."
+            f"The column {name!r} was left out: {reason}. To publish it nevertheless, give it the role insensitive "
+            "in the job."
             for name, reason in meanings.items()
             if reason is not None
         ] + _undecided([name for name, role in roles.items() if role == Role.UNDECIDED])
@@ -118,12 +119,12 @@ class Untouched:
         alone = [name for name in self.alone if roles.get(name) in UNTOUCHED]
         notes = []
         if looks:
-            why = "though it looks as if others may know it"
+            why = "although an attacker may know it"
             notes.append(f"Published as it is, {why}: {'; '.join(looks)}. Check the roles.")
         if alone:
             notes.append(
-                f"Published as it is: {some(alone)}. Most rows have a value of their own there, and whoever knows one "
-                "finds its row: leave it out, round it, or make it a quasi-identifier."
+                f"Published unchanged: {some(alone)}. Most rows have a unique value there, by which they can be "
+                "found. Leave the column out, round it, or make it a quasi-identifier."
             )
         return tuple(notes)
 
@@ -166,11 +167,11 @@ def about_people(frame: pl.DataFrame, job: Job) -> tuple[str, ...]:
         hanging = f", and {some(key.hanging)} {hang} on it" if key.hanging else ""
         repeated = ""
         if key.copies:
-            repeated = f" {key.copies:,} rows are copies of another with the same {key.column!r}."
+            repeated = f" {key.copies:,} rows repeat another row with the same {key.column!r}."
         notes.append(
-            f"{key.column!r} looks like a key of people: it has {key.values:,} values in {key.rows:,} rows{hanging}. "
-            f"k counts rows, and {job.k} rows may all be about one of them.{repeated} "
-            f"To count people, name it as the unit (unit = {key.column!r}, --unit)."
+            f"{key.column!r} looks like a key of people: it has {key.values:,} values in {key.rows:,} "
+            f"rows{hanging}. k counts rows, and {job.k} rows may all belong to one person.{repeated} To count "
+            f"people, name it as the unit (unit = {key.column!r}, --unit)."
         )
     return tuple(notes)
 
@@ -183,17 +184,17 @@ def about_index(names: Sequence[str | None], rest: str) -> tuple[str, ...]:
         return ()
     if rest == LEAVE_OUT:
         return (
-            "The index of the table was left out, because it has no role. To publish it, give it a name and call that "
-            "insensitive or sensitive.",
+            "The index of the table is not published, because it has no role. To publish it, give it a name and the "
+            "role insensitive or sensitive.",
         )
     for name in names:
         meaning = None if name is None else identifying_name(name)
         if meaning is not None:
             raise DataError(
-                f"The index {name!r} of the table would be published, and it speaks of {meaning}. Make it a column "
-                "with reset_index(), or leave it out with reset_index(drop=True)."
+                f"The index {name!r} of the table would be published, and its name suggests {meaning}. Make it a "
+                "column with reset_index(), or leave it out with reset_index(drop=True)."
             )
-    return ("The index of the table is published as it is; reset_index(drop=True) leaves it out.",)
+    return ("The index of the table is published unchanged; reset_index(drop=True) leaves it out.",)
 
 
 def read_other(source: Any, job: Job) -> pl.DataFrame:
@@ -375,7 +376,7 @@ def with_classes(
         return source
     if target == name or target not in frame.columns:
         others = [each for each in frame.columns if each != name]
-        wrong = "is that column itself" if target == name else "is no column of the table"
+        wrong = "is the column itself" if target == name else "is no column of the table"
         raise JobError(f"The target {target!r} of the hierarchy of {name!r} {wrong}. {near_miss(target, others)}")
     from dataclasses import replace
 

@@ -74,7 +74,7 @@ def path(name: str) -> Path:
     found = _FOLDER / name
     if not found.exists():
         known = sorted(entry.name for entry in _FOLDER.iterdir() if not entry.name.startswith("_"))
-        raise InputError(f"Kanopy brings no file {name!r}. {near_miss(name, known)}")
+        raise InputError(f"Kanopy does not contain the file {name!r}. {near_miss(name, known)}")
     return found
 
 

@@ -109,7 +109,8 @@ def check_bytes(content: Path | bytes, dialect: Dialect, fields: int, name: str)
         if (place := data.find(b"\0")) >= 0:
             line = data[:place].count(b"\n") + above
             raise DataError(
-                f"{name} holds a zero byte in line {line:,}, which no text does. Remove it, or export again."
+                f"{name} holds a zero byte in line {line:,}, so it is not a text file. Remove it, or export the file "
+                "again."
             )
         quoted = bool(dialect.quote) and data.find(dialect.quote.encode()) >= 0
         if dialect.newline == "\r":
@@ -120,8 +121,8 @@ def check_bytes(content: Path | bytes, dialect: Dialect, fields: int, name: str)
         if other >= 0:
             line = len(_ANY_END.findall(data[:other])) + above
             raise DataError(
-                f"{name} ends its lines in several ways: line {line:,} ends unlike the first. Save it again with one "
-                "kind of line end."
+                f"{name} has different line ends: line {line:,} ends unlike the first. Save it again with one kind "
+                "of line end."
             )
     if quoted:
         open_line = _scan(content, dialect, fields)[4]

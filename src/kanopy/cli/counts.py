@@ -41,7 +41,7 @@ def count(
     if not wanted.quasi:
         raise JobError("Name the columns to count: -q age,sex, or a job file.")
     if wanted.places:
-        raise JobError("The places of a job are only made of two columns in memory. Count their columns themselves.")
+        raise JobError("Only the engine memory joins two columns to a place. Count the two columns instead.")
     columns = list(dict.fromkeys((*key_columns(wanted), *wanted.sensitive)))
     check_outputs(inputs_of(data, given["job"]), output)
     if is_database(data):
@@ -51,7 +51,7 @@ def count(
     with staged(forbidden=inputs_of(data)) as release:
         release.table(found, output, private=True)
     told = {"counts": str(output), "rows": int(found[ROWS_COLUMN].sum()), "different": found.height, "columns": columns}
-    note(f"{output} holds values of the original table: keep inside.")
+    note(f"{output} contains values of the original table: for internal use.")
     emit(
         told, lambda out: out.print(f"{told['rows']:,} rows, {found.height:,} distinct ones in {len(columns)} columns.")
     )

@@ -12,7 +12,7 @@ from kanopy._parameter_types import refuse
 from kanopy.cli import options as o
 from kanopy.cli.console import emit, grid
 
-Name = Annotated[str | None, typer.Argument(help="Only this one, with its parameters.", show_default=False)]
+Name = Annotated[str | None, typer.Argument(help="Show only this one, with its parameters.", show_default=False)]
 
 
 @o.command()

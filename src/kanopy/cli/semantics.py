@@ -25,7 +25,7 @@ SHOWN_WORST = 8
 SHOWN_FAULTS = 12
 
 Weights = Annotated[str, typer.Option(help="constant, level, or one number per level: 0.5,0.3,0.2.")]
-LevelScore = Annotated[str, typer.Option(help="What stands for a level: the mean of its losses, or their max.")]
+LevelScore = Annotated[str, typer.Option(help="The score of a level: the mean of its losses, or their max.")]
 SensesFile = Annotated[
     Path | None, typer.Option("--senses", help="Senses and synonyms [default: NAME.senses.toml beside each file].")
 ]
@@ -41,7 +41,7 @@ def evaluate(
     level_score: LevelScore = "mean",
     senses: SensesFile = None,
     write_senses: Annotated[
-        bool, typer.Option("--write-senses", help="Write the senses used, to be corrected and reused.")
+        bool, typer.Option("--write-senses", help="Write the senses that were used, for correction and reuse.")
     ] = False,
     svg: Annotated[Path | None, typer.Option(help="Draw trees and curves into this SVG file.")] = None,
     html: Annotated[Path | None, typer.Option(help="Write a page with interactive trees into this file.")] = None,
@@ -108,7 +108,7 @@ def improve(
     weights: Weights = "constant",
     level_score: LevelScore = "mean",
     senses: SensesFile = None,
-    max_edits: Annotated[int, typer.Option(help="At most so many edits.")] = 10,
+    max_edits: Annotated[int, typer.Option(help="The largest number of edits.")] = 10,
 ) -> None:
     """Propose the fewest edits that lower the semantic loss of a hierarchy, with the scores before and after."""
     from kanopy._files import write_whole
@@ -217,7 +217,9 @@ def _all_choices(each: Sequence[SenseChoices | None]) -> tuple[SenseChoices, lis
         for found, own in ((senses, one.senses), (synonyms, one.synonyms)) if one is not None else ():
             for label, name in own.items():
                 if found.setdefault(label, name) != name:
-                    differing[label] = f"{label!r} is read as {found[label]} in all files; one file says {name}."
+                    differing[label] = (
+                        f"{label!r} is read as {found[label]} in all files, although one file says {name}."
+                    )
     source = next((one.source for one in each if one is not None), "")
     return SenseChoices(senses, synonyms, source), list(differing.values())[:SHOWN_FAULTS]
 
@@ -243,15 +245,15 @@ def _show_quality(console: Any, name: str, quality: SemanticQuality) -> None:
     )
     console.print(
         Text(
-            f"With the mean of each level {quality.mean_score:.4f}; groups agree with meaning {quality.agreement:.2f} "
-            "(1: wholly, 0: as shuffled)"
+            f"With the mean of each level {quality.mean_score:.4f}; groups agree with meaning "
+            f"{quality.agreement:.2f} (1: fully, 0: like a shuffled copy)"
         )
     )
     values, labels = quality.coverage
     console.print(
         Text(
             f"The score measures what {quality.ontology} knows: {values:.0%} of the values and {labels:.0%} of the "
-            "labels above them. What it does not know counts as lost.".replace("%", " %")
+            "labels above them. Unknown values and labels count as lost.".replace("%", " %")
         )
     )
     table = grid(("level", ">LevelGSL", ">mean", ">sd", ">weight", ">weighted", "worst transitions"), ())
@@ -269,7 +271,7 @@ def _show_quality(console: Any, name: str, quality: SemanticQuality) -> None:
     if close := quality.too_close():
         shown = ", ".join(f"{c.leaf} → {c.ancestor} ({c.loss:.4f})" for c in close[:SHOWN_WORST])
         more = f" and {len(close) - SHOWN_WORST} more" if len(close) > SHOWN_WORST else ""
-        console.print(Text(f"Labels that may give their value away, because they are so near to it: {shown}{more}"))
+        console.print(Text(f"Labels that may reveal their value, because they are close to it: {shown}{more}"))
     if quality.faults:
         console.print(Text(f"Faults ({len(quality.faults)}):", style="yellow"))
         for fault in quality.faults[:SHOWN_FAULTS]:
@@ -293,7 +295,7 @@ def _show_senses(console: Any, senses: Senses) -> None:
     if ambiguous := senses.ambiguous:
         shown = ", ".join(f"{c.label} as {senses.name(c.label)}" for c in ambiguous[:5])
         more = f" and {len(ambiguous) - 5} more" if len(ambiguous) > 5 else ""
-        console.print(Text(f"Ambiguous, taken in the most frequent sense: {shown}{more}. Correct with --write-senses."))
+        console.print(Text(f"Ambiguous, read in the most frequent sense: {shown}{more}. Correct with --write-senses."))
 
 
 def _show_ranking(console: Any, ranking: list[dict[str, Any]], level_score: str) -> None:

@@ -50,7 +50,7 @@ def compare(
     if output is not None:
         write_whole(output, drawn(found, output, data, comparison_csv, _chart))
     if found.stopped:
-        note("Stopped: what is missing was not run.")
+        note("Stopped. The missing entries were not run.")
     emit({**found.to_dict(), "seconds": clock.total()}, lambda out: _show_comparison(out, found, output))
 
 
@@ -135,7 +135,9 @@ def parse_ks(text: str) -> list[int]:
             numbers = []
         part = part if len(part) <= 60 else part[:59] + "…"
         if not 1 <= len(numbers) <= 3 or (len(numbers) == 3 and numbers[2] < 1):
-            raise JobError(f"{part.strip()!r} is no value of k. Write 2..20, or 5,10,50, or 2..50..4 for every fourth.")
+            raise JobError(
+                f"{part.strip()!r} is not a value of k. Write 2..20, or 5,10,50, or 2..50..4 for every fourth."
+            )
         if len(numbers) == 1:
             found.append(numbers[0])
             continue
@@ -143,7 +145,7 @@ def parse_ks(text: str) -> list[int]:
         if numbers[0] > numbers[1]:
             raise JobError(f"{part.strip()!r} runs backwards. Write {numbers[1]}..{numbers[0]}.")
         if numbers[1] - numbers[0] > 100_000 * step:
-            raise JobError(f"{part.strip()!r} are too many values of k.")
+            raise JobError(f"{part.strip()!r} contains too many values of k.")
         found += range(numbers[0], numbers[1] + 1, step)
     return list(dict.fromkeys(found))
 
@@ -158,11 +160,12 @@ def explore(
     suppress: Annotated[str | None, typer.Option(help="Suppression limits, e.g. 0,2%,5%.")] = None,
     models: Annotated[
         list[str] | None,
-        typer.Option("--models", help="A set of models to try, joined by +; repeatable, '' for none but k."),
+        typer.Option("--models", help="A set of models to try, joined by +; repeatable; '' tries k alone."),
     ] = None,
     algorithms: Annotated[str | None, typer.Option(help="Algorithms, separated by commas.")] = None,
     state: Annotated[
-        Path | None, typer.Option(help="Keep finished points here; run again to go on after an interruption.")
+        Path | None,
+        typer.Option(help="Store finished points in this file; the same command continues after an interruption."),
     ] = None,
     layout: o.Form = None,
     **given: Any,
@@ -180,7 +183,7 @@ def explore(
     ks, output = parse_ks(k), given["output"]
     wanted = o.job_of(given, settled=not models)
     if any(isinstance(model, KAnonymity) for model in make_models(given["model"] or ())):
-        raise JobError("k is explored as such: leave 'k' out of the models, and say which to try with --k.")
+        raise JobError("Leave 'k' out of the models, and name its values with --k.")
     inputs = inputs_of(data, given["job"], wanted.population, *wanted.hierarchies.values())
     check_outputs(inputs, output, state, suffixes=SUFFIXES)
     sets = None
@@ -194,7 +197,7 @@ def explore(
                 algorithms=None if algorithms is None else [part.strip() for part in algorithms.split(",")],
             )  # fmt: skip
         except KeyboardInterrupt:
-            kept = f" Finished points are in {state}: run again to go on." if state else ""
+            kept = f" Finished points are in {state}. Run the command again to continue." if state else ""
             raise Cancelled(f"Stopped.{kept}") from None
     if output is not None:
         write_whole(output, drawn(found, output, data, _table, _map_chart))
@@ -232,9 +235,8 @@ def _show_map(out: Any, found: Any, output: Path | None) -> None:
     _about_people(out, found)
     none = len(found.points) - len(solved)
     out.print(
-        f"{len(found.front)} of {len(solved)} releases are beaten by no other in both loss and risk"
-        + (f"; {none} points have no release" if none else "")
-        + f". {found.judged:,} candidates were grouped."
+        f"{len(found.front)} of {len(solved)} releases are on the front: no other release has less loss at no more "
+        "risk" + (f"; {none} points have no release" if none else "") + f". {found.judged:,} candidates were grouped."
     )
     if output is not None:
         out.print(Text(f"Map: {output}"))

@@ -83,7 +83,7 @@ class MaskJob(Declared):
     recoding: ClassVar[str] = SUBSTITUTION
     text: Annotated[tuple[str, ...], ColumnNames(), "columns with free text, compared by meaning"] = ()
     k: Annotated[
-        int, Integer(2, why="With k = 1 every row may stand alone."), "rows that share each published combination"
+        int, Integer(2, why="With k = 1 every row may be unique."), "rows that share each published combination"
     ] = 5
     targets: Annotated[str, OneOf(*TARGETS), "what may replace an answer", TEXT] = "frequent"
     allow: Annotated[

@@ -24,7 +24,7 @@ class KAnonymity(Model):
     [False, True, False]
     """
 
-    k: Annotated[int, Integer(2, why="With k = 1 every row may stand alone."), "rows of every published combination"]
+    k: Annotated[int, Integer(2, why="With k = 1 every row may be unique."), "rows of every published combination"]
     name, example, sized_by = "k", "k:5", "k"
     summary = "k-anonymity: every published combination is shared by at least k rows."
     monotonic_with_suppression = monotonic_with_units = True

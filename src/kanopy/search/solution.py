@@ -178,7 +178,7 @@ EndingBudget = Annotated[
 Steps = Annotated[
     int | None, Optional(Integer(0)), "steps to take instead of a time, so that the machine plays no part"
 ]
-Seed = Annotated[int, Integer(0), "settles what is left to chance: the same seed gives the same release"]
+Seed = Annotated[int, Integer(0), "the seed of random choices: the same seed gives the same release"]
 Threads = Annotated[
     int | None,
     Optional(Integer(1)),

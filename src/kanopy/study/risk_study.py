@@ -198,9 +198,10 @@ def assess_risk(
     them: one row, m rows, or "all" (see `Job`). Of a quasi-identifier that holds lists, or texts that `separators` part
     into such, records are counted, and `known` is how many elements of one others may know.
 
-    For a sample survey, `sampling_weight` is the column that says how many people a row stands for, and `household`
-    the one whose equal values live together: the individual risk of Benedetti and Franconi (1998) and that of
-    households. `row_risks` of the result says what weights, special uniques and small combinations tell row by row.
+    For a sample survey, `sampling_weight` is the column with the number of people that a row represents, and
+    `household` the one whose equal values live together: the individual risk of Benedetti and Franconi (1998) and
+    that of households. `row_risks` of the result says what weights, special uniques and small combinations tell row by
+    row.
 
     `engine` is as in `kanopy.check`; one that counts distinct rows says nothing row by row.
 

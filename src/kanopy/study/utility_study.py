@@ -171,7 +171,7 @@ def _refuse_unused(more: Mapping[str, Any], *, learn: bool, target: str | None, 
         raise JobError(f"What a release is good for does not depend on {some(strangers)}: leave it out.")
     needs = {
         "sensitive": Needs("classifiers that may learn it (learn=True, no target)", lambda _: learn and target is None),
-        "seed": Needs("something left to chance (learn, target or queries)", lambda _: learn or target or queries),
+        "seed": Needs("a random choice (learn, target or queries)", lambda _: learn or target or queries),
     }
     refuse_in_vain(in_vain(given, needs, None))
 

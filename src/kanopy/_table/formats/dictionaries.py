@@ -52,13 +52,13 @@ def read_dictionary(text: str, name: str) -> Dictionary:
     """
     found = _stata(text, name) if name.lower().endswith(".dct") else _spss(text, name)
     if not found.fields:
-        raise DataError(f"{name} names no fields with their columns. Give a dictionary such as: str name 1-5.")
+        raise DataError(f"{name} does not name fields with their columns. Give a dictionary such as: str name 1-5.")
     seen: set[str] = set()
     for each in found.fields:
         if each.last < each.first or each.first < 1:
             raise DataError(f"{name} places {each.name!r} in columns {each.first}-{each.last}. Correct them.")
         if each.name in seen:
-            raise DataError(f"{name} names the field {each.name!r} twice. Give each one a name of its own.")
+            raise DataError(f"{name} names the field {each.name!r} twice. Give each field a different name.")
         seen.add(each.name)
     return found
 
@@ -85,12 +85,17 @@ def _stata(text: str, name: str) -> Dictionary:
     begin = _USING.search(text)
     end = text.find("}", begin.end()) if begin else -1
     if begin is None or end < 0:
-        raise DataError(f"{name} holds no dictionary: it begins with 'infile dictionary {{' or 'infix dictionary {{'.")
+        raise DataError(
+            f"{name} is not a dictionary. A dictionary begins with 'infile dictionary {{' or 'infix dictionary {{'."
+        )
     body, before = text[begin.end() : end], text[: begin.end()].count("\n") + 1
     for several in _SEVERAL.finditer(body):
         if (several[1] or several[2]) != "1":
             line = before + body[: several.start()].count("\n")
-            raise DataError(f"{name} spreads a record over several lines (line {line:,}), which is not read.")
+            raise DataError(
+                f"{name} spreads a record over several lines (line {line:,}), which is not supported. "
+                "Write one line per record."
+            )
     data = None if begin[2] is None else begin[2].strip('"')
     reads = _infix if (begin[1] or "").lower() == "infix" or not re.search(r"_column|%", body) else _infile
     return Dictionary(tuple(reads(body, before, name)), data)
@@ -131,8 +136,8 @@ def _infile(body: str, before: int, name: str) -> list[Field]:
 
 def _not_understood(name: str, number: int, line: str) -> DataError:
     return DataError(
-        f"Line {number:,} of {name} is not understood: {short(line.strip())}. Write each field with its columns, "
-        "such as 'str name 1-5' (infix) or '_column(1) str5 name %5s' (infile)."
+        f"Line {number:,} of {name} cannot be read: {short(line.strip())}. Write each field with its columns, such "
+        "as 'str name 1-5' (infix) or '_column(1) str5 name %5s' (infile)."
     )
 
 
@@ -151,7 +156,7 @@ def _spss(text: str, name: str) -> Dictionary:
     text = re.sub(r"(?m)^\s*\*[^.]*\.\s*$", "", text)
     found = _LIST.search(text)
     if found is None:
-        raise DataError(f"{name} holds no DATA LIST with the columns of each field, which ends with a point.")
+        raise DataError(f"{name} has no DATA LIST with the columns of each field, ended by a point.")
     body = found["body"]
     place = _FILE.search(body)
     data = None if place is None else place["place"].strip("'\"")
@@ -165,13 +170,16 @@ def _spss(text: str, name: str) -> Dictionary:
     records = re.search(r"RECORDS\s*=\s*(\d+)", options, re.IGNORECASE)
     listed = re.sub(r"^\s*1\s+", " ", listed)
     if (records and records[1] != "1") or "/" in listed:
-        raise DataError(f"{name} spreads a record over several lines (RECORDS, /), which is not read.")
+        raise DataError(
+            f"{name} spreads a record over several lines (RECORDS, /), which is not supported. Write one "
+            "line per record."
+        )
     fields: list[Field] = []
     for own in _PLACED.finditer(listed):
         names, first, last = own["names"].split(), int(own["first"]), int(own["last"] or own["first"])
         kind, width = (own["kind"] or "F").upper(), last - first + 1
         if kind not in ("A", "F", "N") or width % len(names):
-            raise DataError(f"{name} has a field that is not understood: {short(own.group())}. Formats are A, F and N.")
+            raise DataError(f"{name} has a field that cannot be read: {short(own.group())}. Formats are A, F and N.")
         each = width // len(names)
         for number, called in enumerate(names):
             start = first + number * each
@@ -179,7 +187,7 @@ def _spss(text: str, name: str) -> Dictionary:
                 Field(called, start, start + each - 1, kind == "A", int(own["decimals"] or 0) * (kind != "A"))
             )
     if rest := _PLACED.sub("", listed).strip():
-        raise DataError(f"{name} has fields that are not understood: {short(rest)}. Write them as: name 1-5 (A).")
+        raise DataError(f"{name} has fields that cannot be read: {short(rest)}. Write them as: name 1-5 (A).")
     return Dictionary(_with_missing(_with_labels(tuple(fields), text), text, name), data)
 
 
@@ -216,7 +224,7 @@ def _with_missing(fields: tuple[Field, ...], text: str, name: str) -> tuple[Fiel
                 try:
                     numbers = [ends[each.upper()] if each.upper() in ends else float(each) for each in both]
                 except ValueError:
-                    raise DataError(f"{name} has missing values that are not understood: {short(values)}.") from None
+                    raise DataError(f"{name} has missing values that cannot be read: {short(values)}.") from None
                 said.append((numbers[0], numbers[-1]))
             for each in re.split(r"[\s,]+", names.strip()):
                 missing.setdefault(each.lower(), []).extend(said)
@@ -234,11 +242,13 @@ def data_of(dictionary: Dictionary, place: Path) -> Path:
         for candidate in (place.parent / named.name, place.parent / f"{named.name}.raw"):
             if candidate.exists():
                 return candidate
-        raise DataError(f"{place} describes {dictionary.data!r}, which is not beside it. Put both into one folder.")
+        raise DataError(
+            f"{place} describes {dictionary.data!r}, which is not in the same folder. Put both into one folder."
+        )
     for suffix in (".dat", ".raw", ".txt", ".asc"):
         if (found := place.with_suffix(suffix)).exists():
             return found
     raise DataError(
-        f"{place} does not name the file it describes, and there is no {place.stem}.dat beside it. Give both: "
-        f"DATA.dat::{place.name}."
+        f"{place} does not name the file it describes, and there is no {place.stem}.dat in the same folder. Give "
+        f"both: DATA.dat::{place.name}."
     )

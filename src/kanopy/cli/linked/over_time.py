@@ -55,5 +55,5 @@ def publish_with_ledger(
     for line in (*result.notes, *said):
         note(line)
     inside = [str(each) for each in (mapping, solution, folder) if each is not None]
-    note(f"For internal use, contains what tells people apart: {', '.join(inside)}.")
+    note(f"For internal use (distinguishes people): {', '.join(inside)}.")
     shown[0]()

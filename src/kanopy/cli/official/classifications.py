@@ -76,7 +76,7 @@ def search(
         if len(found) > most:
             console.print(f"and {len(found) - most:,} more")
         if not found:
-            console.print(f"No code or label holds {words!r}.", markup=False)
+            console.print(f"No code or label contains {words!r}.", markup=False)
 
     emit({"found": found[:most], "count": len(found)}, show)
 
@@ -85,7 +85,9 @@ def search(
 @o.command()
 def show_one(
     name: Name,
-    code: Annotated[str | None, typer.Option(help="Only this code: what lies above it and directly below.")] = None,
+    code: Annotated[
+        str | None, typer.Option(help="Show only this code, with its broader and directly narrower codes.")
+    ] = None,
     language: Annotated[str, typer.Option(help="The language of labels.")] = "",
 ) -> None:
     """Show a classification: version, source, licence, levels, its broadest codes; or one code of it."""

@@ -195,7 +195,7 @@ def _grid(
     cases = []
     for own in sets:
         if any(isinstance(model, KAnonymity) for model in own):
-            raise JobError("k is explored as such: leave 'k' out of the models.")
+            raise JobError("Leave 'k' out of the models: the values of k are named separately.")
         for algorithm in algorithms or [job.algorithm]:
             if masks(algorithm):
                 raise JobError(
