@@ -210,7 +210,9 @@ def test_bad_grids_are_refused() -> None:
         explore(people(), JOB, ks=[2], limits=["200%"])
 
 
-@pytest.mark.parametrize(("text", "says"), [("x", "not a value of k"), ("9..2", "backwards"), ("2..9..0", "not a value")])
+@pytest.mark.parametrize(
+    ("text", "says"), [("x", "not a value of k"), ("9..2", "backwards"), ("2..9..0", "not a value")]
+)
 def test_wrong_ks(text: str, says: str) -> None:
     with pytest.raises(JobError, match=says):
         parse_ks(text)

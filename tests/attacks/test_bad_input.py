@@ -22,8 +22,8 @@ QUICK = {"guesses": 50, "learn": False}
 
 def test_refused_with_words() -> None:
     for given, words in (
-        ({"released": RELEASE, "control": PEOPLE[:40]}, "rows of the original as well"),
-        ({"released": RELEASE, "control": PEOPLE[:20], "unit": "who"}, "in the original as well"),
+        ({"released": RELEASE, "control": PEOPLE[:40]}, "also rows of the original"),
+        ({"released": RELEASE, "control": PEOPLE[:20], "unit": "who"}, "also in the original"),
         ({"released": RELEASE, "control": OTHERS.drop("town")}, "no column 'town'"),
         ({"released": RELEASE, "control": OTHERS.with_columns(age=[[1]] * 80)}, "holds List"),
         ({"released": RELEASE.rename({"age": "a", "town": "t", "ill": "i"})}, "no column of the original"),

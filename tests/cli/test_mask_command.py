@@ -101,7 +101,7 @@ def test_the_page_shows_substitutions_groups_curves_and_dendrograms(shell: Shell
     reader.feed(text)
     assert reader.open == []
     assert all(address.startswith("#") for address in reader.addresses)
-    for words in ("What was substituted", "The groups", "What another k would do", "Would an analysis find the same?"):
+    for words in ("What was substituted", "The groups", "Other values of k", "Clusters before and after"):
         assert words in text
     assert text.count('aria-label="Before: Ward') == text.count('aria-label="After: Ward') == 1
     assert "http" not in text.replace("http-equiv", "").replace("http://www.w3.org/2000/svg", "")

@@ -103,7 +103,7 @@ def test_risk_of_a_sample(shell: Shell) -> None:
     unsafe = (shell.folder / "unsafe.csv").read_text()
     assert "sex,m,1,2" in unsafe and "zip,3,1,2" in unsafe and "zip + sex,1 + f,1,2" in unsafe
     page = (shell.folder / "risk.html").read_text()
-    assert "What the sampling weights say" in page and "Rows that few columns single out" in page
+    assert "Risk by sampling weights" in page and "Rows that few columns single out" in page
     words = shell("risk", "sample.csv", "-q", "zip,sex", "--sampling-weight", "w", "--household", "home", "--suda", "2",
                   "--every", "1:2")  # fmt: skip
     for told in ("By the sampling weights", "With their households", "Special uniques", "too few share"):

@@ -74,14 +74,14 @@ def test_a_frame_of_spark_stays_on_its_cluster_or_becomes_files(tmp_path: Path) 
     assert as_texts(pl.DataFrame(pl.from_arrow(result.data.toArrow()))) == meant
     kanopy.anonymize(frame, JOB, output=f"{tmp_path}/out")
     assert as_texts(pl.read_parquet(f"{tmp_path}/out/*.parquet")) == meant
-    with pytest.raises(JobError, match="a frame of Spark stays on its cluster"):
+    with pytest.raises(JobError, match="a Spark frame is on its cluster"):
         kanopy.anonymize(frame, JOB, engine="memory")
 
 
 @pytest.mark.parametrize(
     ("data", "asked", "why"),
     [
-        ("frame", {"engine": "stream", "output": "o.csv"}, "a table in memory stays there"),
+        ("frame", {"engine": "stream", "output": "o.csv"}, "this table is in memory"),
         ("p.parquet", {"engine": "stream"}, "Say where"),
         ("p.parquet", {"engine": "cluster", "output": "o.csv"}, "There is no engine 'cluster'"),
         (
@@ -93,7 +93,7 @@ def test_a_frame_of_spark_stays_on_its_cluster_or_becomes_files(tmp_path: Path) 
         ("p.parquet", {"overwrite": True}, "overwrite has no effect without a table of a database"),
         ("p.parquet", {"output": "p.parquet"}, "never overwritten"),
         ("p.sqlite::people", {"output": "p.sqlite::people"}, "has a table 'people' already"),
-        ("p.parquet", {"output": "o.nothing"}, "Cannot tell the format"),
+        ("p.parquet", {"output": "o.nothing"}, "Unknown format"),
     ],
 )
 def test_what_cannot_be_is_refused_before_work(

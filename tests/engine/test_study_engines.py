@@ -73,7 +73,7 @@ def test_what_compares_rows_or_names_no_column_is_refused(tmp_path: Path) -> Non
             study(data, quasi="age", beside=data, engine="stream")
         with pytest.raises(JobError, match="There is no engine 'steam'"):
             study(data, quasi="age", engine="steam")
-        with pytest.raises(JobError, match="a table in memory stays there"):
+        with pytest.raises(JobError, match="this table is in memory"):
             study(people(), quasi="age", engine="database")
         with pytest.raises(DataError, match="has no column 'agee'"):
             study(data, quasi="agee", engine="stream")

@@ -102,8 +102,8 @@ def test_the_whole_assessment() -> None:
     plain = str(found.to_dict())
     assert "'40'" not in plain and found.to_dict()["every"]["rows"] == 1
     page = found.to_html("people.csv")
-    for words in ("What the sampling weights say", "Rows that few columns single out", "Combinations of a few columns",
-                  "age = 40", "it names values"):  # fmt: skip
+    for words in ("Risk by sampling weights", "Rows that few columns single out", "Combinations of a few columns",
+                  "age = 40", "and values that groups disclose"):  # fmt: skip
         assert words in page
     assert page.count("<svg") >= 5
 

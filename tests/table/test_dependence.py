@@ -165,7 +165,7 @@ def test_a_release_leaves_out_what_undoes_it_and_says_of_how_many_rows() -> None
     allowed = kanopy.anonymize(table, JOB.replaced(allow_dependent=["born"]))
     assert any("'born' (quasi" in note for note in allowed.notes if note.startswith("Published as it is"))
     assert allowed.data.columns == ["age", "level", "born", "level_code", "ill"]
-    assert any("'born' is published, as the job allows, though it determines 'age'" in note for note in allowed.notes)
+    assert any("'born' is published, as the job allows, although it determines 'age'" in note for note in allowed.notes)
     revealed = Job.from_toml(JOB.replaced(allow_dependent=["born"]).to_toml())
     assert revealed.allow_dependent == ("born",) and "allow" not in JOB.to_toml()
 

@@ -134,7 +134,7 @@ def verdict(name: str, values: list[object]) -> str | None:
 TELLING = {
     "mail": ([f"v{i % 7}" for i in range(300)] + ["ann@example.org"], "an e-mail address"),
     "phone": ([*range(100)] * 3 + ["+34 600 123 456"], "a telephone number"),
-    "number": (["a", "b"] * 50 + [str(10**19 + i) for i in range(200)], "a text of their own"),
+    "number": (["a", "b"] * 50 + [str(10**19 + i) for i in range(200)], "a unique text"),
     "names": (["Anna Weber", "Hans Koch", "Maria Klein", "Peter Wolf", "Claire Moreau"] * 20, "names of people"),
     "words": (["ale", "nuts", "rye"] * 100, None),
     "measure": ([i / 7 for i in range(300)], None),

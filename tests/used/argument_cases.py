@@ -239,7 +239,7 @@ GIVEN: Wanted = {
     },
     "assess_risk": {
         "data": of(others),
-        "engine": Case("stream", refused="a table in memory stays there"),
+        "engine": Case("stream", refused="this table is in memory"),
         "job": of(lambda: job(unit="person")),
         "quasi": of("zip"),
         "sensitive": of("ill"),

@@ -32,7 +32,7 @@ _OTHER_UNITS = ("month", "week", "day", "monat", "woche", "tage", "mois", "mese"
 
 
 UNTOUCHED = (Role.SENSITIVE, Role.INSENSITIVE)
-"""Roles of columns that are published as they are."""
+"""Roles of columns that are published unchanged."""
 
 
 def assign_roles(
@@ -89,17 +89,17 @@ def _left_out(roles: Mapping[str, str], meanings: Mapping[str, str | None], rest
     notes = _undecided([name for name, role in roles.items() if role == Role.UNDECIDED and name not in meanings])
     if unnamed:
         notes.append(
-            f"Left out, because nobody gave {'it' if len(unnamed) == 1 else 'them'} a role: {', '.join(unnamed)}. To "
-            'publish a column, call it insensitive or sensitive; rest = "publish" (--rest publish) publishes all '
-            "that have no role."
+            f"Not published, because {'it has' if len(unnamed) == 1 else 'they have'} no role: {', '.join(unnamed)}. "
+            'To publish a column, give it the role insensitive or sensitive; rest = "publish" (--rest publish) '
+            "publishes all columns without a role."
         )
     return notes
 
 
 def _undecided(names: Sequence[str]) -> list[str]:
     shown = ", ".join(map(repr, names))
-    decide = "Decide what it is to publish it." if len(names) == 1 else "Decide what they are to publish them."
-    return [f"Left out, because the role is undecided: {shown}. {decide}"] if names else []
+    decide = "To publish it, decide its role." if len(names) == 1 else "To publish them, decide their roles."
+    return [f"Not published, because the role is undecided: {shown}. {decide}"] if names else []
 
 
 @dataclass(frozen=True)
@@ -120,7 +120,7 @@ class Untouched:
         notes = []
         if looks:
             why = "although an attacker may know it"
-            notes.append(f"Published as it is, {why}: {'; '.join(looks)}. Check the roles.")
+            notes.append(f"Published unchanged, {why}: {'; '.join(looks)}. Check the roles.")
         if alone:
             notes.append(
                 f"Published unchanged: {some(alone)}. Most rows have a unique value there, by which they can be "
@@ -130,7 +130,7 @@ class Untouched:
 
 
 def _untouched(frame: pl.DataFrame, roles: Mapping[str, str]) -> Untouched:
-    """What is to be known of columns that are published as they are, if they are."""
+    """What is to be known of columns that are published unchanged, if they are."""
     columns = [name for name in frame.columns if roles.get(name) in UNTOUCHED]
     if not columns:
         return Untouched()

@@ -180,9 +180,7 @@ class Job(Declared):
         False
     )
     unit: Annotated[
-        tuple[str, ...],
-        ColumnNames(),
-        "columns that identify the person of a row: the promise counts people, not rows",
+        tuple[str, ...], ColumnNames(), "columns that identify the person of a row: the promise counts people, not rows"
     ] = ()
     known: usage.Known = None
     skip_rows: Annotated[int, Integer(0), "rows below the header that are not records: units, questions"] = 0

@@ -42,7 +42,9 @@ def singling_out(
         progress("singling out", place / len(sizes))
         words = "1 random column" if size == 1 else f"{size} random columns"
         found.append(_measure(tables, words, _draw(tables, guesses, random, size), random))
-    found.append(_measure(tables, "only one released row says so", unique_predicates(tables, guesses, random), random))
+    found.append(
+        _measure(tables, "predicates of a single released row", unique_predicates(tables, guesses, random), random)
+    )
     return tuple(found)
 
 

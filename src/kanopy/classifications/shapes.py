@@ -53,7 +53,7 @@ def of_shape(shape: str, values: Iterable[str], *, name: str = "", role: str = "
     codes = sorted(key for key in keys if known.pattern.fullmatch(key) and len(key) in known.lengths)
     if not codes:
         raise HierarchyError(
-            f"None of the values has the shape of a code of {name or shape}: {some(given)}. Give the file of the "
+            f"None of the values has the format of a code of {name or shape}: {some(given)}. Give the file of the "
             "classification, or another one."
         )
     every: dict[str, None] = {}
@@ -65,7 +65,7 @@ def of_shape(shape: str, values: Iterable[str], *, name: str = "", role: str = "
     parent = [number[code[: known.lengths[own - 1]]] if own else -1 for code, own in zip(every, rank, strict=True)]
     after = known.dot_after
     written = [f"{code[:after]}.{code[after:]}" if after and len(code) > after else code for code in every]
-    about = About(title=name or shape, version="shape of the codes, no labels", role=role)
+    about = About(title=name or shape, version="from the format of the codes, without labels", role=role)
     return Classification(
         name or shape, written, np.array(parent, np.int32), np.array(rank, np.int32), known.levels, {}, {}, {}, about
     )

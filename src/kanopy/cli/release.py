@@ -276,8 +276,8 @@ def _show_release(out: Any, result: Any, output: str, report: Path | None) -> No
         known = "all rows" if not units.known else counted(units.known, "row")
         lost = units.count - (verification.people or 0)
         out.print(
-            f"Counted are {units.count:,} {units.called}; others may know {known} of each, and {lost:,} have no row "
-            "left."
+            f"{units.count:,} {units.called} are counted; an attacker may know {known} of each; {lost:,} of them "
+            "have no published row."
         )
     if result.bound is not None:
         loss, least = result.losses["loss"], figure(result.bound.value, down=True)
@@ -330,7 +330,7 @@ def show_lost(out: Any, result: Any) -> None:
 
 
 def show_untouched(out: Any, result: Any) -> None:
-    """Name the columns that are published as they are, and what guards the sensitive ones."""
+    """Name the columns that are published unchanged, and what guards the sensitive ones."""
     from rich.text import Text
 
     guarded: dict[str, list[str]] = {}

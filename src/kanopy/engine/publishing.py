@@ -21,7 +21,9 @@ MOST_PAIRS = 1 << 22
 
 def changed(name: str) -> DataError:
     """The error for a table that is not the same when it is read a second time."""
-    return DataError(f"{name} changed while it was read: it now has rows that were not counted. Nothing was written.")
+    return DataError(
+        f"{name} changed while Kanopy read it: it now has rows that were not counted. Nothing was written."
+    )
 
 
 def tally_of_distinct_rows(plan: RecodePlan) -> Tally:
@@ -93,7 +95,7 @@ class Publisher:
         return dict(zip(self.plan.keys.columns, self.distinct_rows.codes(), strict=True))
 
     def publish(self, distinct_rows: Ints, others: pl.DataFrame) -> pl.DataFrame:
-        """The published rows of a batch; `others` has the columns that are published as they are."""
+        """The published rows of a batch; `others` has the columns that are published unchanged."""
         plan = self.plan
         fragment = distinct_rows if plan.undivided else self._fragments(self._first[distinct_rows])
         places = pl.Series(fragment)

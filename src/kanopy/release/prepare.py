@@ -237,7 +237,7 @@ def roles_of(
     require_used_of(job, "columns", columns=frame.columns)
     named = ("quasi-identifier" in job.roles.values(), "text" in job.roles.values(), getattr(job, "protect", None))
     if not any(named):
-        raise JobError("The job names no quasi-identifier. Name the columns that others may know (quasi=…).")
+        raise JobError("The job names no quasi-identifier. Name the columns that an attacker may know (quasi=…).")
     return assigned
 
 

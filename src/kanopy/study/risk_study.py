@@ -308,8 +308,8 @@ def table_risk(
         quasi = identifying.suggested
         if not quasi:
             raise DataError(
-                "No column singles out enough rows to be suggested as a quasi-identifier. "
-                "Name the columns that others may know (-q)."
+                "No column singles out enough rows to be suggested as a quasi-identifier. Name the columns that an "
+                "attacker may know (-q)."
             )
     grouped = number_rows(frame, quasi, suppressed, units)
     answers = survey_answers(frame, quasi, survey or SurveyQuestions(), grouped.class_of_row >= 0, units)

@@ -49,12 +49,12 @@ def why_pointing(name: str, values: pl.DataFrame | None) -> str | None:
     """
     meaning = identifying_name(name)
     if values is None:
-        return f"its name speaks of {meaning}" if meaning else f"it has more than {MOST_VALUES:,} different values"
+        return f"its name suggests {meaning}" if meaning else f"it has more than {MOST_VALUES:,} different values"
     own = values[VALUE]
     try:
         labels = (own.fill_nan(None).cast(pl.String) if own.dtype.is_float() else as_labels(own)).str.strip_chars()
     except DataError:
-        return f"it holds {values[VALUE].dtype} values, which are not looked through"
+        return f"it holds {values[VALUE].dtype} values, which are not examined"
     table = pl.DataFrame({VALUE: labels, COUNT: values[COUNT].cast(pl.Int64)}).drop_nulls(VALUE)
     small = table[VALUE].str.to_lowercase()
     # 1.50 and 1.5 are one number, however the table is stored.
@@ -66,7 +66,7 @@ def why_pointing(name: str, values: pl.DataFrame | None) -> str | None:
     if all(_said(value) in FLAGS for value in known[VALUE].head(len(FLAGS) + 1).to_list()) and known.height <= 2:
         return None
     if meaning is not None:
-        return f"its name speaks of {meaning}"
+        return f"its name suggests {meaning}"
     rows, distinct = int(known[COUNT].sum()), known.height
     texts = known.filter(~known["number"])[VALUE]
     for says, pattern in (*PATTERNS, *ANYWHERE):
@@ -78,7 +78,7 @@ def why_pointing(name: str, values: pl.DataFrame | None) -> str | None:
     if len(texts) >= MOSTLY * distinct and _names(name, texts, rows):
         return "its values look like names of people"
     if rows >= FEWEST_TO_JUDGE and len(texts) >= HALF * distinct and distinct > HALF * rows:
-        return "most rows have a text of their own in it"
+        return "most rows have a unique text"
     return None
 
 

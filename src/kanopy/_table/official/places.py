@@ -150,7 +150,7 @@ def place_guesses(frame: pl.DataFrame, guesses: list[Guess]) -> tuple[pl.DataFra
         if own is None:
             changed.append(_of_text(frame, guess))
         elif not any(each.column == own.name for each in changed):
-            reason = f"{own.latitude} and {own.longitude} together are a place, which others may know"
+            reason = f"{own.latitude} and {own.longitude} together are a place, which an attacker may know"
             changed.append(Made(own.name, Role.QUASI_IDENTIFIER, reason, "place", LIKELY))
     places = {pair.name: [pair.latitude, pair.longitude] for pair in pairs}
     return with_places(frame, places), changed, places
@@ -170,7 +170,7 @@ def _of_text(frame: pl.DataFrame, guess: Guess) -> Guess:
         guess,
         role=Role.QUASI_IDENTIFIER,
         hierarchy_hint="place",
-        reason="points on the globe: a place, which others may know",
+        reason="points on the globe: a place, which an attacker may know",
     )
 
 

@@ -41,7 +41,7 @@ class ResultView:
             if found["wiped"] or found["advice"]:
                 with card():
                     if found["wiped"]:
-                        ui.label(f"Nothing is left of {', '.join(found['wiped'])}.").classes("chip bad")
+                        ui.label(f"Fully suppressed: {', '.join(found['wiped'])}.").classes("chip bad")
                     write_advice(self.page, found["advice"])
             with card():
                 with ui.tabs().props("no-caps align=left dense") as tabs:

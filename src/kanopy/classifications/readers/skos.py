@@ -41,7 +41,7 @@ def read_skos(path: str | Path, *, name: str = "") -> Classification:
         notation = {each: each.rstrip("/#").replace("#", "/").rpartition("/")[2] for each in concepts}
     coded = [each for each in concepts if each in notation]
     if not coded:
-        raise HierarchyError(f"{path} holds no concepts of SKOS. Give a classification in SKOS with notations.")
+        raise HierarchyError(f"{path} has no SKOS concepts. Give a classification in SKOS with notations.")
     languages = sorted({own for each in coded for own in labels.get(each, ())}, key=lambda own: (own != ENGLISH, own))
     first = languages[0] if languages else ENGLISH
     rows = [

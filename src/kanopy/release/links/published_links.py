@@ -1,6 +1,6 @@
 """What ties the rows of one person together in a release: whoever sees one of them then sees all.
 
-A pseudonym of the unit, columns that are published as they are, constant within a person and nearly unique between
+A pseudonym of the unit, columns that are published unchanged, constant within a person and nearly unique between
 people, and rows that stand together. Where such a link is published, an attacker who knows one row knows the whole
 trace of a person, so `known` is "all" unless the job states a weaker promise.
 """

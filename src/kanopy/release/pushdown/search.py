@@ -149,8 +149,8 @@ def cut_until_parts_fit(table: DistinctTable, measure: Measure, problem: Problem
             if found is None:
                 raise DataError(
                     f"A part of the table has more than {most:,} different rows and cannot be cut so that both sides "
-                    f"keep {problem.k:,} rows and satisfy the models. Name fewer or coarser columns, or let "
-                    "KANOPY_MOST_DIFFERENT say that more fit."
+                    f"keep {problem.k:,} rows and satisfy the models. Name fewer or coarser columns, or raise "
+                    "KANOPY_MOST_DIFFERENT."
                 )
             cuts.append((part, *found))
         table.cut(cuts)

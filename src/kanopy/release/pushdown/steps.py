@@ -74,8 +74,8 @@ def require_pushdown(job: Job, most: int) -> None:
     if (why := why_not_pushdown(job)) is not None:
         # Every person is a row of its own there, however coarse the other columns are.
         what = "Make it one row per person first" if job.unit else "Name fewer or coarser columns"
-        raise JobError(f"The table has more than {most:,} different rows, and {why}. {what}, or let "
-                       "KANOPY_MOST_DIFFERENT say that more fit (half a gigabyte per million).")  # fmt: skip
+        raise JobError(f"The table has more than {most:,} different rows, and {why}. {what}, or raise "
+                       "KANOPY_MOST_DIFFERENT (half a gigabyte per million).")  # fmt: skip
 
 
 class PushdownSteps(EngineSteps):

@@ -123,7 +123,7 @@ def _done(report: Report) -> str:
     gone = [name for name, role in report.facts.roles.items() if role == "identifier"]
     hashed = [name for name in gone if name in report.facts.after.columns]
     removed = len(gone) - len(hashed)
-    parts = [f"{plural(len(changed), 'column')} others may know became broader ({listed(changed, 6)})"]
+    parts = [f"{plural(len(changed), 'column')} that an attacker may know became broader ({listed(changed, 6)})"]
     if not changed:
         parts = ["No column had to become broader"]
     elif kept:

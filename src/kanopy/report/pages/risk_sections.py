@@ -41,7 +41,7 @@ def groups(found: Found, after: Found | None = None) -> str:
         return part("risk.groups", pair(picture, listing), change="", own=_own(found))
     described = sentence("risk.groups.described_both", before=found, after=after)
     before = {**found, "rows": members(found)}
-    change = sentence("risk.groups.change", before=before, after=after, one=after["unique_rows"] == 1)
+    change = sentence("risk.groups.change", before=before, after=after)
     picture = drawing(class_sizes(*sides), "sizes", described, LEGEND)
     return part("risk.groups", pair(picture, listing), change=change, own=_own(found))
 
@@ -168,7 +168,7 @@ def columns(found: Found) -> str:
         if len(names) <= 2 and all(name in place for name in names):
             i, j = place[names[0]], place[names[-1]]
             cells[i, j] = cells[j, i] = each["unique_share"]
-    heat = charts.heat(shown, cells, "Rows that stand alone by one column (diagonal) or two")
+    heat = charts.heat(shown, cells, "Unique rows by one column (diagonal) or two")
     largest = sorted(subsets, key=lambda each: (-each["unique_share"], len(each["columns"])))[:MOST_SUBSETS]
     largest = [{**each, "names": " + ".join(each["columns"])} for each in largest]
     facts = [("Suggested as quasi-identifiers", listed(identifying["suggested"], 20) or "none")]
@@ -181,7 +181,7 @@ def columns(found: Found) -> str:
         explained(facts),
         pair(
             drawing(chart, "separation", "Share of pairs told apart by each column"),
-            drawing(heat, "pairs", "Share of rows that stand alone by pairs of columns"),
+            drawing(heat, "pairs", "Share of unique rows by pairs of columns"),
         ),
         records("risk.columns", largest),
         sets=len(subsets),
@@ -237,8 +237,8 @@ def disclosure(found: Found, after: Found | None = None) -> str:
     # The two sides of a column stand together.
     given = [given[i] for i in sorted(range(len(given)), key=lambda i: i % len(found["disclosure"]))]
     certain = [(each["name"], each["certain_share"]) for each in given]
-    chart = charts.bars(certain, of_counted("Rows whose group tells the value"))
-    picture = drawing(chart, "given", of_counted("Share of rows whose group tells the value"))
+    chart = charts.bars(certain, of_counted("Rows whose group discloses the value"))
+    picture = drawing(chart, "given", of_counted("Share of rows whose group discloses the value"))
     level = found["disclosure"][0]["level"]
     return part("risk.disclosure", picture, records("risk.disclosure", given, level=level), level=level)
 
