@@ -19,6 +19,9 @@ from kanopy._arrays import Floats, Ints, Longs, Mask
 from kanopy._errors import DataError, HierarchyError, some
 from kanopy.hierarchy.column import Column, Kind, canonical_label, column_of, label_numbers
 
+FEW_ROWS = 1_000
+"""So few values are labelled one by one: finding the different ones first would take longer."""
+
 
 @dataclass(frozen=True, eq=False)
 class Values:
@@ -173,7 +176,9 @@ def as_labels(series: pl.Series) -> pl.Series:
     ['2', None, '0.5']
     """
     rows = readable(series)
-    if rows.dtype != pl.String:
+    if rows.dtype.is_integer() or len(rows) <= FEW_ROWS:
+        rows = rows.cast(pl.String) if rows.dtype.is_integer() else pl.Series(labels_of(rows), dtype=pl.String)
+    elif rows.dtype != pl.String:
         distinct = rows.drop_nulls().unique()
         labels = pl.Series(labels_of(distinct), dtype=pl.String)
         rows = rows.replace_strict(distinct, labels, default=None, return_dtype=pl.String)

@@ -180,7 +180,7 @@ class TaskCache:
             for worker in (self.quick, self.previews, self.long):
                 worker.submit("releases.warm_up", previews=worker is self.previews)
             with contextlib.suppress(KanopyError):  # the app is being closed
-                await self.cached("releases.catalogue", None)
+                await self.cached("catalogue.catalogue", None)
         if self.project.work.source and self.underway is None:
             before = self.project.job_mark
             with contextlib.suppress(KanopyError, Superseded):

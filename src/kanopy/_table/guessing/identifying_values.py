@@ -55,23 +55,29 @@ def why_pointing(name: str, values: pl.DataFrame | None) -> str | None:
         labels = (own.fill_nan(None).cast(pl.String) if own.dtype.is_float() else as_labels(own)).str.strip_chars()
     except DataError:
         return f"it holds {values[VALUE].dtype} values, which are not examined"
-    table = pl.DataFrame({VALUE: labels, COUNT: values[COUNT].cast(pl.Int64)}).drop_nulls(VALUE)
-    small = table[VALUE].str.to_lowercase()
     # 1.50 and 1.5 are one number, however the table is stored.
-    plain = small.str.contains(_NUMBER)
-    numbers = pl.select(pl.when(plain).then(small)).to_series().cast(pl.Float64, strict=False).cast(pl.String)
-    table = table.with_columns(pl.select(pl.coalesce(numbers, table[VALUE])).to_series().alias(VALUE), number=plain)
-    known = table.filter((small != "") & ~small.is_in(list(MISSING_WORDS)))
-    known = known.group_by(VALUE).agg(pl.col(COUNT).sum(), pl.col("number").first())
-    if all(_said(value) in FLAGS for value in known[VALUE].head(len(FLAGS) + 1).to_list()) and known.height <= 2:
+    value, small = pl.col(VALUE), pl.col("small")
+    number = pl.when("number").then(small).cast(pl.Float64, strict=False).cast(pl.String)
+    known = (
+        pl.LazyFrame({VALUE: labels, COUNT: values[COUNT].cast(pl.Int64)})
+        .drop_nulls(VALUE)
+        .with_columns(small=value.str.to_lowercase())
+        .with_columns(number=small.str.contains(_NUMBER))
+        .filter((small != "") & ~small.is_in(list(MISSING_WORDS)))
+        .group_by(pl.coalesce(number, value).alias(VALUE))
+        .agg(pl.col(COUNT).sum(), pl.col("number").first())
+        .collect()
+    )
+    if known.height <= 2 and all(_said(value) in FLAGS for value in known[VALUE].to_list()):
         return None
     if meaning is not None:
         return f"its name suggests {meaning}"
     rows, distinct = int(known[COUNT].sum()), known.height
     texts = known.filter(~known["number"])[VALUE]
-    for says, pattern in (*PATTERNS, *ANYWHERE):
-        if texts.str.contains(pattern).any():
-            return f"it holds {says}"
+    patterns = (*PATTERNS, *ANYWHERE)
+    held = texts.to_frame().select(value.str.contains(pattern).any().alias(pattern) for _, pattern in patterns).row(0)
+    if any(held):
+        return f"it holds {patterns[held.index(True)][0]}"
     numbered = any(each.meaning.says == RECORD_NUMBER for each in meanings_of(name)[:1])
     if numbered and rows > 1 and distinct > HALF * rows:
         return f"its name speaks of {RECORD_NUMBER}"

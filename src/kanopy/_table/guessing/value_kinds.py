@@ -222,7 +222,11 @@ class Values:
         """What kind of address or number the values are, if they are one that belongs to one person."""
         if not self.text and not (self.numeric and self.column.dtype == pl.String):
             return None
-        found = next((says for says, pattern in PATTERNS if self.share(pattern) >= MOSTLY), None)
+        found = None
+        if not self.nested and len(self.sample):
+            held = pl.col("").str.contains
+            shares = self.sample.rename("").to_frame().select(held(each).mean().alias(each) for _, each in PATTERNS)
+            found = next((says for says, pattern in PATTERNS if shares[pattern][0] >= MOSTLY), None)
         if found == "an IBAN":  # which has check digits: what only looks like one is something else
             from kanopy._table.guessing.evidence.people_numbers import number_of_people
 

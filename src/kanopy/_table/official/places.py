@@ -65,9 +65,11 @@ def with_places(frame: pl.DataFrame, places: Mapping[str, Sequence[str]]) -> pl.
 
 def _texts(latitude: pl.Series, longitude: pl.Series) -> list[str | None]:
     """Both coordinates as one text; none where one is missing."""
+    from kanopy._table.guessing.value_kinds import MISSING_WORDS
     from kanopy.hierarchy.points import point_text
 
     numbers = latitude.dtype.is_numeric() and longitude.dtype.is_numeric()
+    absent = {*MISSING_WORDS, ""}
     texts: list[str | None] = []
     for north, east in zip(latitude.to_list(), longitude.to_list(), strict=True):
         if north is None or east is None or (numbers and (north != north or east != east)):
@@ -75,7 +77,8 @@ def _texts(latitude: pl.Series, longitude: pl.Series) -> list[str | None]:
         elif numbers:
             texts.append(point_text(float(north), float(east)))
         else:
-            texts.append(f"{str(north).strip()}, {str(east).strip()}" if str(north).strip() else None)
+            pair = [str(each).strip() for each in (north, east)]
+            texts.append(None if any(each.lower() in absent for each in pair) else ", ".join(pair))
     return texts
 
 
@@ -128,6 +131,13 @@ def _word(name: str, words: frozenset[str]) -> str | None:
 
 def _degrees(column: pl.Series, most: float) -> bool:
     """Whether a column holds decimal degrees: numbers in their range, some with a fraction, several different."""
+    import polars as pl
+
+    if column.dtype == pl.String:  # of a file of text
+        texts = _said(column)
+        column = texts.str.replace(",", ".", literal=True).cast(pl.Float64, strict=False)
+        if column.null_count() > 0.1 * len(column):
+            return False
     if not column.dtype.is_float():
         return False
     values = column.drop_nulls().drop_nans().to_numpy()
@@ -136,6 +146,14 @@ def _degrees(column: pl.Series, most: float) -> bool:
     # Latitudes may stand in the other column: that is an error that says so, not a column of numbers.
     inside = float((abs(values) <= 180).mean()) > 0.9 and (most == 180 or float((abs(values) <= 90).mean()) > 0.5)
     return inside and bool((values != values.round()).any())
+
+
+def _said(column: pl.Series) -> pl.Series:
+    """The texts of a column without spaces around them, and without words that mean missing."""
+    from kanopy._table.guessing.value_kinds import MISSING_WORDS
+
+    texts = column.drop_nulls().str.strip_chars()
+    return texts.filter(~texts.str.to_lowercase().is_in([*MISSING_WORDS, ""]))
 
 
 def place_guesses(frame: pl.DataFrame, guesses: list[Guess]) -> tuple[pl.DataFrame, list[Guess], dict[str, Any]]:

@@ -56,7 +56,7 @@ def attack_document(found: Mapping[str, Any], source: str, *, checksum: str = ""
     good = None if not controlled or len(measured) < 3 or not (beyond or sure) else sure
     return Document(
         kind="Attacks on a release", source=source, verdict=_verdict(found, beyond, measured), good=good,
-        sentences=(found["verdict"], _isolated(found)),
+        sentences=(found["verdict"], _isolated(found), *([held_back(found)] if found.get("held_back") else [])),
         facts=(
             ("people in the original", whole(found["people"]), f"{whole(found['rows'])} rows"),
             ("released rows", whole(found["released_rows"]), f"{len(found['quasi_identifiers'])} quasi-identifiers"),
@@ -80,6 +80,14 @@ def _verdict(found: Mapping[str, Any], beyond: list[Any], measured: list[Any]) -
     if highest > NARROW:
         return f"No attack was seen to do better on people of the release; a risk of {percent(highest)} is not excluded"
     return "No attack does better on people of the release than on others"
+
+
+def held_back(found: Mapping[str, Any]) -> str:
+    """That another release of the same job was attacked, made without the control group."""
+    return (
+        f"A control group of {found['held_back']} was held back by person. What was attacked is a release that the "
+        "same job makes of the others."
+    )
 
 
 def _isolated(found: Mapping[str, Any]) -> str:

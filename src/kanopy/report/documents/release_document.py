@@ -30,7 +30,8 @@ def release_document(found: Mapping[str, Any], source: str, *, checksum: str = "
             ("loss", figure(found["score"]), f"{found['metric']}{', proved optimal' if found['optimal'] else ''}"),
         ),
         sections=tuple(each for each in (
-            _promises(found), _columns(found), _risk(risk), _loss(found), _verification(found), _notes(found)
+            _promises(found), _columns(found), _risk(risk), *_attacks(found), _loss(found), _verification(found),
+            _notes(found),
         ) if each is not None),
         checksum=checksum, signatures=SIGNATURES, numbers=found,
         footer=footer or "It says what was checked; it certifies no compliance.",
@@ -96,6 +97,17 @@ def _risk(risk: Mapping[str, Any]) -> Section:
         ),
     )
     return Section("Risk", ("Prosecutor risk: one over the number of rows that share the quasi-identifiers.",), parts)
+
+
+def _attacks(found: Mapping[str, Any]) -> tuple[Section, ...]:
+    """What attacks on the release found, where it was attacked."""
+    from kanopy.report.documents.attacks import held_back, sections
+
+    own = found.get("attacks")
+    if not own:
+        return ()
+    told = (own["verdict"], *([held_back(own)] if own.get("held_back") else []))
+    return Section("Attacks", told), *sections(own)
 
 
 def _loss(found: Mapping[str, Any]) -> Section:

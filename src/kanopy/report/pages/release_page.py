@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kanopy._arrays import MISSING_LABEL, SUPPRESSED_LABEL
+from kanopy.report.documents.attacks import held_back
 from kanopy.report.pages import release_sections as sections
 from kanopy.report.pages import risk_sections as risks
 from kanopy.report.pages import utility_sections as words_of
@@ -56,6 +57,7 @@ def page(report: Report, *, values: bool = False) -> str:
             ("disclosure", risks.disclosure(before, after)),
             ("identifying", risks.columns(before)),
         ])),
+        ("attacks", "Attacks", Chapter("Attacks beside a control group", _attacks(report))),
         ("utility", "Usefulness", Chapter("What the release is still good for", useful)),
         ("treated", "Treated columns", Chapter("", [
             ("treatments", treated_section(report.facts.treatments, report.facts.treated_studies)),
@@ -81,6 +83,19 @@ def page(report: Report, *, values: bool = False) -> str:
         parts=chapters,
         footer=told("release.footer"),
     )
+
+
+def _attacks(report: Report) -> list[tuple[str, str]]:
+    """What attacks on the release found, where it was attacked: the sections of their document."""
+    from kanopy.report.documents.attacks import sections as attack_sections
+    from kanopy.report.documents.page import content
+
+    found = report.facts.attacks
+    if not found:
+        return []
+    own = (found["verdict"], *([held_back(found)] if found.get("held_back") else []))
+    shown: list[tuple[str, str]] = [("attack-verdict", section("What was measured", "", bullets(own)))]
+    return shown + [(f"attack-{number}", content(each)) for number, each in enumerate(attack_sections(found), 1)]
 
 
 def source_name(source: str) -> str:

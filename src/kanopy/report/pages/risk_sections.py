@@ -212,6 +212,13 @@ def knowing_more(found: Found) -> str:
         ways = told("risk.more.joined")
         more = {"how": ways.get(both["joined_by"], f"joined by {both['joined_by']}")}
         more["narrowed"] = listed([f"{name} ({whole(rows)})" for name, rows in both["narrowed"].items()], 12)
+        tables = both["counted"] != "rows"
+        more["other"] = "the other release or table" if tables else "the earlier release"
+        if both["releases"] > 1:
+            more["other"] = f"{whole(both['releases'])} other releases or tables"
+        one = {"people": "person"}.get(both["counted"], both["counted"].removesuffix("s"))
+        for to, number in (("known", both["rows"]), ("came", both["added"])):
+            more[to] = f"{whole(number)} {one if number == 1 else both['counted']}"
         numbers["beside"] = both | more
         names += ["together", "time"]
     shown = [told(f"risk.more.{name}") for name in names]

@@ -7,9 +7,9 @@ from typing import Any
 from nicegui import ui
 
 from kanopy._errors import NoSolution
-from kanopy.app.pages.advice import write_advice
 from kanopy.app.pages.page import Page
-from kanopy.app.pages.result_view import ResultView
+from kanopy.app.pages.release.advice import write_advice
+from kanopy.app.pages.release.result_view import ResultView
 from kanopy.app.widgets.elements import (
     Slider,
     button,
@@ -120,7 +120,7 @@ class ReleasePage(Page):
         self.controller.set_job(words, models=models)
 
     async def _ask_model(self) -> None:
-        known = await self.controller.cached("releases.catalogue", None)
+        known = await self.controller.cached("catalogue.catalogue", None)
         self.here()
         column = next(iter(self.controller.project.work.job.sensitive), "column")
         with self.dialog("Add a privacy model", "min-width:560px") as dialog:
@@ -173,7 +173,7 @@ class ReleasePage(Page):
             ui.label("The release is verified by code of its own before it is written.").classes("muted small")
 
     async def _write_algorithm(self) -> None:
-        known = await self.controller.cached("releases.catalogue", None)
+        known = await self.controller.cached("catalogue.catalogue", None)
         self.here()
         about = {each["name"]: each for each in known["algorithms"]}
         job = self.controller.project.work.job

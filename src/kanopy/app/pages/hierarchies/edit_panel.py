@@ -13,7 +13,7 @@ from kanopy.hierarchy import edit
 from kanopy.report.report import node_levels
 
 if TYPE_CHECKING:
-    from kanopy.app.pages.hierarchies_page import HierarchiesPage
+    from kanopy.app.pages.hierarchies.hierarchies_page import HierarchiesPage
     from kanopy.hierarchy.hierarchy import Hierarchy
 
 CHANGED_MEANWHILE = "The hierarchy was changed meanwhile, here or in another window. Look at it, and do this again."

@@ -9,7 +9,7 @@ from nicegui import events, ui
 
 from kanopy import _temporary
 from kanopy._errors import HierarchyError
-from kanopy.app.pages.edit_panel import EditPanel
+from kanopy.app.pages.hierarchies.edit_panel import EditPanel
 from kanopy.app.pages.page import AnswerOutdated, Page
 from kanopy.app.project import safe_name
 from kanopy.app.task_cache import AT_K, Superseded
