@@ -65,15 +65,15 @@ def level_table(
     parent, broken = parents_of_table(codes, len(labels))
     if broken is not None and require_nesting:
         level, nodes = broken
-        shown = []
+        examples = []
         for node in nodes:
             here = np.flatnonzero(codes[level] == node)
             above = codes[level + 1][here]
             ends = [int(here[0]), int(here[np.argmax(above != above[0])])]
             under = (f"{labels[codes[level + 1][i]]!r} ({kind} {number[list(first.values())[i]]})" for i in ends)
-            shown.append(f"{labels[node]!r} under {' and '.join(under)}")
+            examples.append(f"{labels[node]!r} under {' and '.join(under)}")
         raise HierarchyError(
-            f"{where} does not nest between level {level} and {level + 1}: {listed(shown)}. "
+            f"{where} does not nest between level {level} and {level + 1}: {listed(examples)}. "
             "Each label must have one parent: give the parts different labels."
         )
     return len(first), labels, None if broken else parent, codes
@@ -157,13 +157,13 @@ def forest(
 
 def _pruned(above: Mapping[str, str | None], leaves: Sequence[str]) -> dict[str, str | None]:
     """Only the given leaves and what lies above them."""
-    kept: dict[str, str | None] = {}
+    pruned: dict[str, str | None] = {}
     for leaf in leaves:
         node: str | None = leaf
-        while node is not None and node not in kept:
-            kept[node] = above[node]
+        while node is not None and node not in pruned:
+            pruned[node] = above[node]
             node = above[node]
-    return kept
+    return pruned
 
 
 def heights(above: Mapping[str, str | None]) -> dict[str, int]:

@@ -385,10 +385,8 @@ class Result:
         written: bool = False,
         attacks: Mapping[str, Any] | None = None,
     ) -> Report | MaskReport:
-        """The report, told more: how large the population is, a column whose prediction is tried before and after,
-        and the files whose checksums its manifest records. The page of a masking is told nothing more. `written` says
-        that the release is what `write` makes of it, and not `data`. `attacks` is what attacks on it found
-        (`AttackReport.to_dict`): a section of the report."""
+        """The report, told of the population, a target of predictions, what attacks found, and files whose checksums
+        the manifest records. `written`: the release is what `write` makes of it, and not `data`."""
         from kanopy.release.reporting import MaskReport, report_of
 
         if self.masked is not None:

@@ -235,22 +235,22 @@ class Report(ReprMixin):
             self._of_sizes(self.risk_after, self.sizes_after, self.classes),
         )
 
-    def _of_sizes(self, found: Risk, bins: tuple[SizeBin, ...], classes: Classes) -> dict[str, Any]:
+    def _of_sizes(self, risk_numbers: Risk, bins: tuple[SizeBin, ...], classes: Classes) -> dict[str, Any]:
         """What class sizes alone say, in the form of `RiskAssessment.to_dict`."""
         alike = ("smallest_class", "marketer", "classes", "unique_rows", "unique_share")
         return {
             "rows": self.rows,
             "suppressed": classes.suppressed_rows,
-            **{name: getattr(found, name) for name in alike},
-            "prosecutor": {"highest": found.highest_prosecutor, "average": found.average_prosecutor},
+            **{name: getattr(risk_numbers, name) for name in alike},
+            "prosecutor": {"highest": risk_numbers.highest_prosecutor, "average": risk_numbers.average_prosecutor},
             "journalist": {
                 "basis": "worst-case",
-                "highest": found.highest_journalist,
-                "average": found.average_prosecutor,
+                "highest": risk_numbers.highest_journalist,
+                "average": risk_numbers.average_prosecutor,
                 "k_map": None,
                 "highest_presence": None,
             },
-            "rows_at_risk": found.to_dict()["rows_above"],
+            "rows_at_risk": risk_numbers.to_dict()["rows_above"],
             "class_sizes": _bins(bins),
             "population": None,
             "identifying": None,
@@ -306,9 +306,9 @@ class Report(ReprMixin):
     def untouched(self) -> tuple[str, ...]:
         """The columns that are published unchanged, because the job calls them sensitive or insensitive."""
         named = self.facts.roles.items()
-        treated = {name for each in self.facts.treatments for name in each["columns"]}
-        shown = set(self.facts.after.columns) - treated
-        return tuple(name for name, role in named if role in UNTOUCHED and name in shown)
+        treated = {name for treatment in self.facts.treatments for name in treatment["columns"]}
+        published_names = set(self.facts.after.columns) - treated
+        return tuple(name for name, role in named if role in UNTOUCHED and name in published_names)
 
     def guards(self, column: str) -> list[str]:
         """The privacy models that look at a sensitive column."""
@@ -354,7 +354,7 @@ class Report(ReprMixin):
                 "class_sizes": {"before": _bins(self.sizes_before), "after": _bins(self.sizes_after)},
                 "verification": facts.verification,
                 "treatments": list(facts.treatments),
-                "studies": [each.to_dict() for each in facts.treated_studies],
+                "studies": [treated_study.to_dict() for treated_study in facts.treated_studies],
                 **({"attacks": dict(facts.attacks)} if facts.attacks else {}),
                 "source": facts.source,
                 "job": facts.public_job_toml or facts.job_toml,

@@ -13,7 +13,11 @@ from kanopy.app.tasks.worker_state import WorkerState
 
 Field = dict[str, Any]
 COLUMN_WORDS = ("column", "quasi-identifier")
-ADVANCED = ("effort", "scale", "weights", "too_small", "purpose", "domain", "recipient", "version", "threads", "format")
+ADVANCED = (
+    "effort", "scale", "weights", "too_small", "purpose", "domain", "recipient", "version", "threads", "format",
+    "label", "chain", "fit", "joining", "ontology", "measure", "senses", "synonyms", "published", "nearest",
+    "thousands", "multiple",
+)  # fmt: skip
 """Parameters that a form shows only if one asks for more."""
 
 
@@ -97,7 +101,8 @@ def _kind(kind: Any, name: str) -> Field:
         options = list(kind.item.names) if isinstance(kind.item, kinds.OneOf) else None
         return {"kind": "several", "options": options} if options else {"kind": "list"}
     if isinstance(kind, kinds.MapOf):
-        return {"kind": "pairs", "number": not isinstance(kind.item, (kinds.Text, kinds.ColumnNames))}
+        texts = isinstance(kind.item, kinds.ColumnNames)
+        return {"kind": "groups" if texts else "pairs", "number": not isinstance(kind.item, kinds.Text)}
     if isinstance(kind, kinds.Text):
         return {"kind": "column"} if _about_columns(kind.what) else {"kind": "text"}
     return {"kind": "sizes"} if type(kind).__name__ == "Every" else {"kind": "text"}
@@ -129,7 +134,7 @@ def _sentence(family: str, given: Mapping[str, Any]) -> str:
     made = make_treatment(given)
     chosen = [f"{name.replace('_', ' ')}: {_text(value)}" for name, value in made.to_dict().items() if name != "method"]
     does = made.summary[0].upper() + made.summary[1:] + (f" ({'; '.join(chosen)})" if chosen else "")
-    return f"{does}. Guarantees: {made.guarantees}. Does not promise: {made.lacks}."
+    return f"{does}. Guarantees: {made.guarantees}. Does not promise: {made.lacks}.".replace("`", "")
 
 
 def _text(value: Any) -> str:

@@ -26,10 +26,12 @@ class Form:
         parameters: Sequence[Field],
         *,
         columns: Sequence[str] = (),
+        values: Sequence[str] = (),
         given: Mapping[str, Any] | None = None,
         changed: Callable[[], Any] = lambda: None,
     ) -> None:
         self._parameters, self._columns, self._changed = parameters, list(columns), changed
+        self._values = list(values)
         self._given = given or {}
         self._read: dict[str, Callable[[], Any]] = {}
         first = [each for each in parameters if not each.get("advanced")]
@@ -82,7 +84,7 @@ class Form:
         def read() -> Any:
             if shown.value is None:
                 return None
-            return int(shown.value) if each["whole"] and float(shown.value).is_integer() else float(shown.value)
+            return _whole(float(shown.value))
 
         return read
 
@@ -125,7 +127,12 @@ class Form:
         return lambda: str(shown.value or "")
 
     def _of_texts(self, each: Field, label: str, value: Any) -> Callable[[], Any]:
-        return self._tags(each, label, [str(one) for one in value or []], str)
+        if not self._values:
+            return self._tags(each, label, [str(one) for one in value or []], str)
+        shown = choice_field(label, self._values, [one for one in value or [] if one in self._values], several=True,
+                             hint=f"{each['meaning']}, in the order in which they are chosen")  # fmt: skip
+        self._watched(shown)
+        return lambda: list(shown.value or [])
 
     def _of_list(self, each: Field, label: str, value: Any) -> Callable[[], Any]:
         return self._tags(each, label, [f"{one:g}" if isinstance(one, float) else str(one) for one in value or []],
@@ -142,8 +149,31 @@ class Form:
     def _of_pairs(self, each: Field, label: str, value: Any) -> Callable[[], Any]:
         return self._lines(label, each, dict(value or {}), "Name", bool(each.get("number")))
 
+    def _of_groups(self, each: Field, label: str, value: Any) -> Callable[[], Any]:
+        """Names with the values below each of them."""
+        lines: list[tuple[Any, Any]] = []
+        with ui.element("div").classes("stack tight field"):
+            ui.label(f"{label}: {each['meaning']}").classes("muted small")
+            box = ui.element("div").classes("stack tight")
+
+            def add(key: str = "", own: Sequence[str] = ()) -> None:
+                with box, fields():
+                    one = self._watched(text_field("Name of the group", key))
+                    other = self._watched(choice_field("Values", self._values, list(own), several=True))
+                lines.append((one, other))
+
+            for key, own in (dict(value) or {"": ()}).items():
+                add(str(key), [each for each in own if each in self._values])
+            button("Add a group", lambda: add(), icon="add")
+        return lambda: {
+            str(one.value).strip(): list(other.value)
+            for one, other in lines
+            if str(one.value or "").strip() and other.value
+        }
+
     def _of_sizes(self, each: Field, label: str, value: Any) -> Callable[[], Any]:
-        given = dict(value) if isinstance(value, (dict, list, tuple)) else {2: 5}
+        pairs = [part.split(":") for part in value.split(",")] if isinstance(value, str) else value
+        given = dict(pairs) if pairs else {2: 5}
         read = self._lines("Columns and rows", each, given, "Columns together", number=True)
         return lambda: {str(name): int(number) for name, number in read().items()}
 
@@ -160,7 +190,9 @@ class Form:
                 with box, fields():
                     one = self._watched(text_field(name, str(key)))
                     other = self._watched(
-                        number_field("Value", value) if number else text_field("Value", str(value or ""))
+                        number_field("Value", None if value is None else float(value))
+                        if number
+                        else text_field("Value", str(value or ""))
                     )
                 lines.append((one, other))
 

@@ -110,7 +110,7 @@ def _all_are(kind: type, values: Any, what: str) -> Any:
     Traceback (most recent call last):
     ValueError: children must be a list of objects, not '31'
     """
-    if not isinstance(values, list) or not all(isinstance(each, kind) for each in values):
+    if not isinstance(values, list) or not all(isinstance(value, kind) for value in values):
         named = {dict: "objects", str: "texts", int: "whole numbers"}[kind]
         raise ValueError(f"{what} must be a list of {named}, not {short(values)}")
     return values

@@ -10,8 +10,8 @@ from kanopy.report.text import Markup, esc
 def document_page(document: Document) -> str:
     """The whole page."""
     parts: list[tuple[str, str, str]] = []
-    for number, each in numbered(document.sections):
-        parts.append((f"s{number}", each.title, content(each, f"{number}  ")))
+    for number, entry in numbered(document.sections):
+        parts.append((f"s{number}", entry.title, content(entry, f"{number}  ")))
     if document.checksum:
         parts.append(("manifest", "Manifest", section("Manifest", f"SHA-256 of the manifest: {document.checksum}")))
     if document.signatures:
@@ -24,10 +24,10 @@ def document_page(document: Document) -> str:
     )  # fmt: skip
 
 
-def content(own: Section, number: str = "") -> Markup:
+def content(page_section: Section, number: str = "") -> Markup:
     """A section of a document as markup."""
-    words = Markup("".join(f"<p>{esc(line)}</p>" for line in own.words))
-    return section(f"{number}{own.title}", "", words, *(_part(part) for part in own.parts))
+    words = Markup("".join(f"<p>{esc(line)}</p>" for line in page_section.words))
+    return section(f"{number}{page_section.title}", "", words, *(_part(part) for part in page_section.parts))
 
 
 def _part(part: Part) -> Markup:

@@ -38,6 +38,10 @@ class EditPanel:
             raise HierarchyError(CHANGED_MEANWHILE)
         return self.page.hierarchy
 
+    def shown(self, there: bool) -> None:
+        """Whether something can be edited: a hierarchy that is not in use yet cannot."""
+        self._box.set_visibility(there)
+
     def fill(self) -> None:
         """Another hierarchy is shown: nothing is chosen in it."""
         self._nodes, self._drawn = [], self.page.version

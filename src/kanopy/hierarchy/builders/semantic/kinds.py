@@ -32,8 +32,8 @@ def with_kinds(names: GroupNames, partitions: Sequence[Ints], left_over: int) ->
         return list(partitions), left_over
     # What is of no sub-kind keeps its groups beside them.
     coarsest = np.where(kinds >= 0, kinds, partitions[0] + len(names.labels)).astype(np.int32)
-    found = [np.unique(np.stack([coarsest, groups]), axis=1, return_inverse=True)[1] for groups in partitions[1:]]
-    return [coarsest, *(groups.ravel().astype(np.int32) for groups in found)], left_over + len(
+    divided = [np.unique(np.stack([coarsest, groups]), axis=1, return_inverse=True)[1] for groups in partitions[1:]]
+    return [coarsest, *(groups.ravel().astype(np.int32) for groups in divided)], left_over + len(
         names.labels
     ) if left_over >= 0 else -1
 
@@ -44,11 +44,16 @@ def sub_kinds(names: GroupNames) -> Ints | None:
         if not names.taxonomy.knows(kind.split("#")[0].replace("_", " ")):
             continue
         above = names.taxonomy.sense(kind.replace("_", " "))
-        if sum(above in own for own in names.above) < LEAST_OF_KIND * len(names.above):
+        if sum(above in concepts_above for concepts_above in names.above) < LEAST_OF_KIND * len(names.above):
             continue
         concepts = [names.taxonomy.sense(text.replace("_", " ")) for text in texts.split()]
-        found = np.array([next((at for at, one in enumerate(concepts) if one in own), -1) for own in names.above])
-        count = Counter(found[found >= 0].tolist())
-        if sum(count.values()) >= LEAST_DIVIDED * len(found) and sum(size > 1 for size in count.values()) > 1:
-            return found.astype(np.int32)
+        kind_of_value = np.array(
+            [
+                next((at for at, one in enumerate(concepts) if one in concepts_above), -1)
+                for concepts_above in names.above
+            ]
+        )
+        count = Counter(kind_of_value[kind_of_value >= 0].tolist())
+        if sum(count.values()) >= LEAST_DIVIDED * len(kind_of_value) and sum(size > 1 for size in count.values()) > 1:
+            return kind_of_value.astype(np.int32)
     return None
