@@ -114,7 +114,7 @@ def test_two_releases_in_which_people_came_and_went() -> None:
     assert (people.joined_by, people.added, people.removed, people.rows, people.exposed_changes) == (
         "pseudonym", 3, 1, 7, 2,
     )  # fmt: skip
-    with pytest.raises(DataError, match="joined by a column that all of them have"):
+    with pytest.raises(DataError, match="joined by a column of all of them"):
         assess_risk(after, quasi=["age"], beside={"age": before["age"]}, unit="pseudonym")
 
 

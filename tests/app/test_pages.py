@@ -298,9 +298,9 @@ def test_what_would_help_is_a_button(app: Callable[..., None]) -> None:
         await hand.see("Fully suppressed:")
         offered = {each["change"]: each["settings"] for each in controller.summary["advice"]}
         assert {"at_home": "town"} in offered.values()
-        hand.press("Do it: town stays at home")
+        hand.press("Do it: town is not published")
         await hand.until(lambda: "town" in controller.project.work.job.identifiers)
-        assert controller.project.undoable == "town stays at home"
+        assert controller.project.undoable == "town is not published"
         controller.project.undo()
         grouped = next(words for words, settings in offered.items() if "hierarchies" in settings)
         await hand.see("Fully suppressed:")

@@ -145,5 +145,5 @@ def test_durations_are_published_alike_and_lists_are_refused_in_words(tmp_path: 
             kanopy.anonymize(tmp_path / "p.parquet", job, engine=engine, output=tmp_path / "o.csv")
             seen.append((tmp_path / "o.csv").read_bytes())
         assert seen[0] == seen[1] and b"4d 7h" in seen[0]
-    with pytest.raises(JobError, match="'bought' holds lists, which are only taken apart in memory"):
+    with pytest.raises(JobError, match="'bought' contains lists, which only the engine memory splits"):
         kanopy.anonymize(tmp_path / "p.parquet", Job(quasi=["bought"], k=3), engine="stream", output=tmp_path / "x.csv")

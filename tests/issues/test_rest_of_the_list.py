@@ -266,7 +266,7 @@ def test_formulas_are_neutralised_on_request(tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text("age,=x\n" + "".join(f'1,"{text or ""}"\n' for text in texts))
     command = ("anonymize", "t.csv", "-q", "age", "--insensitive", "=x", "-k", "2", "--keep-order", "-o")
     run = kanopy_command(tmp_path, *command, "plain.csv", COLUMNS="500")
-    assert "takes texts of '=x' for formulas. --neutralize-formulas puts" in run.stderr, run.stderr
+    assert "executes texts of '=x' as formulas. --neutralize-formulas puts" in run.stderr, run.stderr
     assert read_table(tmp_path / "plain.csv")["=x"].to_list() == [text or "" for text in texts]
     for name, more in (("safe.csv", ("--neutralize-formulas",)), ("safe.tsv", ("--neutralize-formulas",))):
         run = kanopy_command(tmp_path, *command, name, *more, COLUMNS="500")

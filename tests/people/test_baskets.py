@@ -263,7 +263,7 @@ def test_lists_are_assessed_element_by_element() -> None:
 
 
 def test_what_counts_rows_refuses_lists_with_what_to_do() -> None:
-    with pytest.raises(JobError, match="only their elements are counted"):
+    with pytest.raises(JobError, match="only elements are counted"):
         kanopy.assess_risk(shop(), quasi=["bought"], suda=2)
     with pytest.raises(JobError, match="nobody has more than"):
         kanopy.check(shop(), quasi="bought", known=40)

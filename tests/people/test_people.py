@@ -233,7 +233,7 @@ def test_a_unit_that_is_absent() -> None:
 
 
 def test_a_unit_that_is_constant() -> None:
-    with pytest.raises(DataError, match="one value in all rows"):
+    with pytest.raises(DataError, match="same value in all rows"):
         kanopy.anonymize(visits().with_columns(pl.lit("x").alias("patient")), job())
 
 

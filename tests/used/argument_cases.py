@@ -317,7 +317,7 @@ GIVEN: Wanted = {
         "key": needs(
             b"a secret that is long enough", job=kanopy.MaskJob(text="animal", identifiers="id", pseudonymize="id")
         ),
-        "engine": Case("stream", {"data": "people.csv", "output": "out.csv"}, refused="compare every answer"),
+        "engine": Case("stream", {"data": "people.csv", "output": "out.csv"}, refused="compares all answers"),
         "output": of("out.csv"),
         "overwrite": Case(True, {"output": "out.csv"}, refused="overwrite has no effect"),
     },

@@ -177,7 +177,7 @@ def about_people(frame: pl.DataFrame, job: Job) -> tuple[str, ...]:
 
 
 def about_index(names: Sequence[str | None], rest: str) -> tuple[str, ...]:
-    """What is said of an index without a role: it stays at home, or goes out unless it says who a row is about."""
+    """What is said of an index without a role: it is not published, or goes out unless it says who a row is about."""
     from kanopy._table.roles import identifying_name
 
     if not names:

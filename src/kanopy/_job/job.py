@@ -68,7 +68,7 @@ Columns = str | Iterable[str]
 
 @dataclass(frozen=True)
 class Job(Declared):
-    """What to publish, and how safe it must be. What nobody named stays at home.
+    """What to publish, and how safe it must be. What nobody named is not published.
 
     >>> job = Job(quasi=["age", "sex"], k=5, suppress="2%")
     >>> job.suppress, Job.from_toml(job.to_toml()) == job

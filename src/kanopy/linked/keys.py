@@ -91,8 +91,8 @@ def relate(job: LinkedJob, frames: Mapping[str, pl.DataFrame]) -> Related:
         if name == people and own:
             raise JobError(
                 f"The table {name!r} has one row per person (unit = {job.unit}) and is a child of "
-                f"{own[0].parent.table!r}: a row of that table is about several people. Only tables that lead to "
-                "the unit can be published together; publish the other one by itself."
+                f"{own[0].parent.table!r}, in which a row is about several people. Only tables that lead to the unit "
+                "can be published together; publish the other table separately."
             )
         rows = [Parents(link, _matched(link, frame, kept[link.parent.table])) for link in own]
         lost = np.zeros(frame.height, np.bool_)
@@ -146,8 +146,7 @@ def _ordered(job: LinkedJob) -> list[str]:
         ready = sorted((name for name in left if left[name] <= set(order)), key=list(job.tables).index)
         if not ready:
             raise JobError(
-                f"The links form a cycle: {some(list(left))} refer to each other, so no table comes first. Leave one "
-                "of the links out."
+                f"The links form a cycle: {some(list(left))} refer to each other. Leave one of the links out."
             )
         order += ready
         for name in ready:
@@ -158,8 +157,8 @@ def _ordered(job: LinkedJob) -> list[str]:
             reached.add(name)
     if strangers := [name for name in order if name not in reached]:
         raise JobError(
-            f"Nothing links {some(strangers)} to the unit {job.unit}: it is not known whose rows these are. Add a link "
-            "([[links]] with from and to), or leave the table out."
+            f"Nothing links {some(strangers)} to the unit {job.unit}, so the persons of these rows are unknown. Add "
+            "a link ([[links]] with from and to), or leave the table out."
         )
     return order
 
@@ -170,8 +169,8 @@ def _require_primary(table: str, frame: pl.DataFrame, column: str) -> None:
     blank = int((key == "").sum()) if str(key.dtype) == "String" else 0
     if nulls := key.null_count() + blank:
         raise DataError(
-            f"{table}.{column} is the key of the table, and {nulls:,} of {frame.height:,} rows have none. Give every "
-            "row a key, or leave these rows out."
+            f"{table}.{column} is the key of the table, and {nulls:,} of {frame.height:,} rows have no value. Give "
+            "every row a key, or leave these rows out."
         )
     if again := frame.height - key.n_unique():
         raise DataError(
@@ -209,7 +208,7 @@ def _alike(link: Link, ours: pl.Series, theirs: pl.Series) -> tuple[pl.Series, p
     if made[0].dtype != made[1].dtype:
         raise DataError(
             f"{link.child} holds {ours.dtype} and {link.parent} holds {theirs.dtype}: keys of different types never "
-            "match, or match by chance ('01' and 1). Store both alike."
+            "match, or match by chance ('01' and 1). Store both with the same type."
         )
     return made[0], made[1]
 
@@ -223,7 +222,7 @@ def _units_through(name: str, rows: Sequence[Parents], unit_of_row: Mapping[str,
         if wrong := int((found[both] != theirs[both]).sum()):
             other = next(own.link for own in rows) if rows[0] is not each else each.link
             raise DataError(
-                f"{wrong:,} rows of {name!r} are about two people: {other.child} leads to another person than "
+                f"{wrong:,} rows of {name!r} belong to two people: {other.child} leads to another person than "
                 f"{each.link.child}. Correct the keys, or leave one of the links out."
             )
         found = np.where(found >= 0, found, theirs)
@@ -235,9 +234,7 @@ def _about_orphans(
 ) -> str:
     count, ends = int(lost.sum()), [each.link for each in rows]
     through = f" ({', '.join(f'{link.child} → {link.parent}' for link in ends)})" if ends else f" ({job.unit})"
-    who = (
-        f"{count:,} of {frame.height:,} rows of {name!r} belong to nobody{through}: their key is missing or not there."
-    )
+    who = f"{count:,} of {frame.height:,} rows of {name!r} belong to nobody{through}: their key is missing or unknown."
     if job.orphans == "drop":
         return f'{who} They are left out (orphans = "drop").'
     hint = ""

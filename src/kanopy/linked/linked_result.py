@@ -74,12 +74,13 @@ class LinkedResult:
             )
             lines.append(
                 f"{found.rare_numbers:,} of {found.people:,} people have a number of rows per table that fewer than "
-                f"{k:,} share. Who knows the numbers finds them."
+                f"{k:,} share. An attacker who knows these numbers finds them."
             )
         if found.rare_chains > found.rare_traces:
             lines.append(
-                f"Keys between tables of events tell which rows belong together: of {found.rare_chains:,} people fewer "
-                f"than {k:,} share all rows with the rows that these refer to. Links with together = true protect this."
+                f"Keys between tables of events reveal which rows belong together: of {found.rare_chains:,} people "
+                f"fewer than {k:,} share all rows with the rows that these refer to. Links with together = true "
+                "protect this."
             )
         return lines
 

@@ -46,7 +46,7 @@ def stage_database(release: Release, place: Path, frames: Mapping[str, pl.DataFr
     """Stage a new database file with a table per frame."""
     kind = DATABASES[place.suffix.lower()]
     if place.exists():
-        raise DataError(f"The database {str(place)!r} exists, and may hold other tables. Name a new file.")
+        raise DataError(f"The database {str(place)!r} exists, and may contain other tables. Name a new file.")
 
     def written(target: Path) -> None:
         target.unlink(missing_ok=True)

@@ -196,7 +196,9 @@ def unite(
         ]
         low, high = max(a for a, _ in limits), min(b for _, b in limits)
         if low > high:
-            raise JobError(f"{' and '.join(map(str, group))} share labels, and their levels exclude each other.")
+            raise JobError(
+                f"{' and '.join(map(str, group))} share labels, and their allowed levels exclude each other."
+            )
         costs = joint_costs(metric, tree, [*blocks, *((each, np.zeros(0, np.int64), 0, 0.0) for each in copies)])
         sizes = (*(block[0].size for block in blocks), *(each.size for each in copies))
         columns.append(Column(tuple(group), again, tree, low, high, sum(block[3] for block in blocks), costs, sizes))
@@ -428,8 +430,8 @@ def _sensitive(
                 or model.needs_weights
             ):
                 raise JobError(
-                    f"The model {model.name!r} of the table {name!r} does not judge several tables: models about one "
-                    "sensitive column do. Leave it out, or publish this table by itself."
+                    f"The model {model.name!r} of the table {name!r} does not support several tables; models of one "
+                    "sensitive column do. Leave it out, or publish this table separately."
                 )
             at = str(At(name, model.sensitive[0]))
             if at not in columns:

@@ -122,12 +122,12 @@ class _Planned:
 
 def _planned(column: SubstitutedColumn, job: MaskJob, taxonomy: Taxonomy | None) -> _Planned:
     counts = column.counts
-    known = sum(label is not None for label in column.labels)
+    labels_known = sum(label is not None for label in column.labels)
     if column.name not in job.text:
         wider = column.extended([NEUTRAL] if column.is_text and NEUTRAL not in column.labels else [])
         neutral = wider.labels.index(NEUTRAL) if column.is_text else len(wider.labels) - 1
         target = plan_other(_other_attribute(column, job), counts, job.k)
-        return _Planned(wider, _in_wider(target, known, len(column.labels), wider, neutral, 0), neutral)
+        return _Planned(wider, _in_wider(target, labels_known, len(column.labels), wider, neutral, 0), neutral)
     assert taxonomy is not None
     allow = [KINDS[name] for name in job.allow] if column.is_text else list(KINDS.values())
     reading = read_answers(
@@ -138,24 +138,24 @@ def _planned(column: SubstitutedColumn, job: MaskJob, taxonomy: Taxonomy | None)
     texts = [*planned.terms, *([NEUTRAL] if column.is_text and NEUTRAL not in column.labels else [])]
     wider = column.extended(texts)
     neutral = wider.labels.index(NEUTRAL) if column.is_text else len(wider.labels) - 1
-    target = _in_wider(planned.target, known, len(column.labels), wider, neutral, len(planned.terms))
+    target = _in_wider(planned.target, labels_known, len(column.labels), wider, neutral, len(planned.terms))
     terms = tuple(zip(planned.terms, planned.concepts, strict=True))
     return _Planned(wider, target, neutral, reading, terms)
 
 
-def _in_wider(target: Ints, known: int, values: int, wider: SubstitutedColumn, neutral: int, terms: int) -> Ints:
+def _in_wider(target: Ints, labels_known: int, values: int, wider: SubstitutedColumn, neutral: int, terms: int) -> Ints:
     """What values are replaced by, as numbers of the column that has more of them."""
     out = np.arange(len(wider.labels), dtype=np.int32)
     missing = len(wider.labels) - 1
     for code in range(values):
         to = int(target[code])
-        if to == MISSING or known <= to < values:
+        if to == MISSING or labels_known <= to < values:
             to = missing
         elif to >= values:
-            to = known + to - values if to < values + terms else neutral
+            to = labels_known + to - values if to < values + terms else neutral
         elif to < 0:
             to = neutral
-        out[code if code < known else missing] = to
+        out[code if code < labels_known else missing] = to
     return out
 
 
@@ -166,7 +166,7 @@ def _read_text(planned: _Planned, job: MaskJob, taxonomy: Taxonomy | None, measu
     concept_of = dict(planned.terms)
     read: dict[str, tuple[Match, int]] = {}
     text_of = np.full(len(wider.labels), -1, np.int32)
-    place: dict[str, int] = {}
+    position_of_text: dict[str, int] = {}
     old = [label for label in reading.labels if label is not None]
     for code, label in enumerate(wider.labels):
         if label is None or (code < len(old) and reading.kind[code] == NO_ANSWER):
@@ -177,10 +177,16 @@ def _read_text(planned: _Planned, job: MaskJob, taxonomy: Taxonomy | None, measu
         else:
             stance = int(reading.stance[reading.means[code]]) if code < len(old) else 0
             read.setdefault(meant, (reading.matches.get(meant, Match(meant, "unknown")), stance))
-        text_of[code] = place.setdefault(meant, len(place))
+        text_of[code] = position_of_text.setdefault(meant, len(position_of_text))
     silent = {NEUTRAL, *(label for label, kind in zip(old, reading.kind, strict=False) if kind)}
     meanings = find_meanings(
-        taxonomy, list(place), measure=measure, unknown=job.unknown, embedding=job.embedding, read=read, silent=silent
+        taxonomy,
+        list(position_of_text),
+        measure=measure,
+        unknown=job.unknown,
+        embedding=job.embedding,
+        read=read,
+        silent=silent,
     )
     return text_attribute(wider.name, wider.labels, meanings, text_of)
 
@@ -207,10 +213,10 @@ def _other_attribute(column: SubstitutedColumn, job: MaskJob) -> Attribute:
         from kanopy.hierarchy.files.files import read_hierarchy
 
         hierarchy = given if isinstance(given, Hierarchy) else read_hierarchy(given, column=column.name)
-        known = [label for label in column.labels if label is not None]
-        if known and known[-1] == NEUTRAL and not column.counts[len(known) - 1]:
-            known.pop()  # nobody has the neutral value: beyond the table it is like nothing but itself
-        return category_attribute(column.name, column.labels, hierarchy_similarities(hierarchy, known))
+        labels_known = [label for label in column.labels if label is not None]
+        if labels_known and labels_known[-1] == NEUTRAL and not column.counts[len(labels_known) - 1]:
+            labels_known.pop()  # nobody has the neutral value: beyond the table it is like nothing but itself
+        return category_attribute(column.name, column.labels, hierarchy_similarities(hierarchy, labels_known))
     if (numbers := column.as_numbers) is not None:
         return number_attribute(column.name, column.labels, numbers)
     return category_attribute(column.name, column.labels)
@@ -259,29 +265,30 @@ def masking_notes(columns: Sequence[SubstitutedColumn], table: MaskingTable, job
     if table.unknown and job.unknown == "own-class":
         notes.append(
             f"{len(table.unknown):,} values are not in the ontology and count as similar only to themselves: "
-            f"{some(table.unknown)}. Give them a word in a senses file, or use unknown='embedding'."
+            f"{some(table.unknown)}. Define them in a senses file, or use unknown='embedding'."
         )
     approximate = next((a.meanings.approximate for a in table.attributes if a.meanings), ())
     if approximate:
-        notes.append(f"{len(approximate):,} values were understood by a related word only: {some(approximate)}.")
+        notes.append(f"{len(approximate):,} values were read by a related word only: {some(approximate)}.")
     return notes
 
 
 def _about(reading: Reading, job: MaskJob) -> list[str]:
     """What was found in the answers of a column, in counts: nothing of it is named."""
     notes = []
-    found = {kind: count for kind, count in reading.found.items() if count}
-    if found:
-        listed = ", ".join(f"{kind} ({count:,})" for kind, count in found.items())
+    counts_of_kinds = {kind: count for kind, count in reading.found.items() if count}
+    if counts_of_kinds:
+        listed = ", ".join(f"{kind} ({count:,})" for kind, count in counts_of_kinds.items())
         notes.append(
-            f"Found in {reading.name!r} and never published as it is: {listed}. Kinds named in allow count as answers."
+            f"Found in {reading.name!r} and never published unchanged: {listed}. Kinds named in allow count as answers."
         )
     if reading.joined:
-        notes.append(f"{reading.joined:,} answers of {reading.name!r} were read as other spellings of frequent ones.")
-    known = sum(match.known for match in reading.matches.values())
-    if reading.matches and 2 * known < len(reading.matches):
+        notes.append(f"{reading.joined:,} answers of {reading.name!r} were read as spellings of frequent answers.")
+    matched = sum(match.known for match in reading.matches.values())
+    if reading.matches and 2 * matched < len(reading.matches):
         notes.append(
-            f"The ontology knows {known:,} of {len(reading.matches):,} different answers of {reading.name!r}: are they "
-            "in its language? The others stay where at least k people gave them, and become * where not."
+            f"The ontology knows {matched:,} of {len(reading.matches):,} different answers of {reading.name!r}. "
+            "Check that they are in its language. Unknown answers are kept if at least k people gave them, and "
+            "become * otherwise."
         )
     return notes

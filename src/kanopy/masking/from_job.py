@@ -27,7 +27,7 @@ READ_OTHERWISE = ("quasi", "hierarchies", "models", "parameters")
 AROUND = ("skip_rows", "column_tokens", "decimals", "neutralize_formulas", "encoding", "delimiter", "sheet",
           "header_row")  # fmt: skip
 """Those that are about reading and writing the table, whatever happens in between."""
-NO_USE = "has no use for it"
+NO_USE = "does not use it"
 WHY_NOT = {
     "suppress": "suppresses nothing",
     "suppressed_rows": "suppresses nothing",
@@ -35,13 +35,13 @@ WHY_NOT = {
     "max_levels": "has no levels",
     "unit": "counts rows, not people",
     "known": "counts rows, not people",
-    "unknown": "neither suppresses nor adds values that a hierarchy lacks",
-    "metric": "lowers no loss of hierarchies",
-    "population": "compares with no population",
-    "separators": "takes no lists apart",
-    "repeats": "takes no lists apart",
-    "sampling_weight": "knows no sampling weights",
-    "household": "knows no households",
+    "unknown": "cannot suppress or add values that are not in a hierarchy",
+    "metric": "does not minimize a loss of hierarchies",
+    "population": "does not compare with a population",
+    "separators": "does not split lists",
+    "repeats": "does not split lists",
+    "sampling_weight": "does not use sampling weights",
+    "household": "does not use households",
     "local": "generalizes nothing",
 }
 
@@ -51,8 +51,8 @@ def _not_taken_over(job: Any) -> list[str]:
     used = (*ALIKE, *READ_OTHERWISE, *AROUND)
     return [
         name
-        for name, each in parameters_of(type(job)).items()
-        if name not in used and is_given(getattr(job, name), each.default)
+        for name, declaration in parameters_of(type(job)).items()
+        if name not in used and is_given(getattr(job, name), declaration.default)
     ]
 
 
@@ -87,13 +87,13 @@ def job_for_masking(job: Any, text: Sequence[str] | None = None) -> MaskJob:
     strangers = [name for name in texts if name not in job.quasi]
     if strangers:
         raise JobError(f"text names columns that are not quasi-identifiers: {some(strangers)}.")
-    wrong = [name for name, own in job.hierarchies.items() if not isinstance(own, (Hierarchy, str, Path))]
+    wrong = [name for name, hierarchy in job.hierarchies.items() if not isinstance(hierarchy, (Hierarchy, str, Path))]
     if wrong:
         raise JobError(f"Masking takes hierarchies as files or Hierarchy objects; build those of {some(wrong)} first.")
     return MaskJob(
         text=texts,
         quasi=tuple(name for name in job.quasi if name not in texts),
-        hierarchies={name: own for name, own in job.hierarchies.items() if name not in texts},
+        hierarchies={name: hierarchy for name, hierarchy in job.hierarchies.items() if name not in texts},
         diversity=diversity,
         **{name: getattr(job, name) for name in ALIKE},
         **given,
@@ -102,13 +102,13 @@ def job_for_masking(job: Any, text: Sequence[str] | None = None) -> MaskJob:
 
 def _diversity(job: Any) -> dict[str, int]:
     """The models of an ordinary job as the diversity that fusion keeps; any other model is refused."""
-    found: dict[str, int] = {}
+    needed_of_column: dict[str, int] = {}
     for model in job.models:
         if not isinstance(model, DifferentValues) or not MASKINGS[job.algorithm].keeps_diversity:
             raise JobError(
-                f"The algorithm {job.algorithm!r} cannot keep the model {model.name!r}: among the maskings only fusion "
-                "looks at confidential columns, and it keeps l-distinct and p-sensitive. Use an algorithm that "
-                "generalizes, such as 'optimal' or 'best'."
+                f"The algorithm {job.algorithm!r} cannot keep the model {model.name!r}: of the maskings only fusion "
+                "protects confidential columns, by l-distinct and p-sensitive. Use an algorithm that generalizes, "
+                "such as 'optimal' or 'best'."
             )
-        found[model.column] = max(model.least_size, found.get(model.column, 0))
-    return found
+        needed_of_column[model.column] = max(model.least_size, needed_of_column.get(model.column, 0))
+    return needed_of_column

@@ -148,7 +148,7 @@ class Prepared:
 
     @property
     def visible(self) -> pl.DataFrame:
-        """The original table without what stays at home."""
+        """The original table without what is not published."""
         return self.frame[[name for name in self.frame.columns if name not in self.unpublished]]
 
     @cached_property
@@ -324,18 +324,18 @@ def units_for(
     rows = frame.height if multiplicity is None else int(multiplicity.sum())
     said, longest = some(job.unit), int(np.bincount(of_row, multiplicity).max())
     if alone == rows:
-        raise DataError(f"The unit {said} has no values: nothing says whose rows these are. Name another column.")
+        raise DataError(f"The unit {said} has no values, so the persons of the rows are unknown. Name another column.")
     if found.count == 1:
         raise DataError(
-            f"The unit {said} has one value in all rows: then all rows are about the same one, and no release of them "
-            "is safe. Name the column that tells people apart."
+            f"The unit {said} has the same value in all rows, so all rows belong to one person, and no release is "
+            "safe. Name the column that identifies people."
         )
     notes = []
     if alone:
         lacking = "1 row, which stands" if alone == 1 else f"{alone:,} rows, which stand"
         notes.append(f"The unit {said} is missing in {lacking} alone: each counts as one of the {found.called}.")
     if longest == 1 and lists is None:
-        return None, (*notes, f"Every row has a unit of its own ({said}): counting {found.called} changes nothing.")
+        return None, (*notes, f"Every row has a different unit ({said}): counting {found.called} changes nothing.")
     if found.known > longest:
         raise too_many_known(found.known, longest, said)
     if job.k > found.count:
@@ -346,12 +346,12 @@ def units_for(
         if job.recoding != "full-domain":
             raise JobError(
                 f"All rows of one of the {found.called} are known together, because {link.reason}. The algorithm "
-                f"{job.algorithm!r} protects one known row. Use algorithm 'optimal', do not publish what ties the "
-                "rows together, or state the weaker promise (known = 1, --known 1)."
+                f"{job.algorithm!r} protects one known row. Use algorithm 'optimal', do not publish what links the "
+                "rows, or state the weaker promise (known = 1, --known 1)."
             )
         notes.append(
-            f"Known are all rows of one of the {found.called} (known = all), because {link.reason}. For a weaker "
-            "promise, state how many are known (known = 1)."
+            f"All rows of one of the {found.called} count as known (known = all), because {link.reason}. For a "
+            "weaker promise, state how many are known (known = 1)."
         )
     return found, tuple(notes)
 

@@ -193,7 +193,7 @@ class Result:
         from kanopy.masking.evaluation import Evaluation
 
         if self.masked is None or not isinstance(self.prepared.table, Substitutable):
-            raise JobError("Only maskings have an evaluation of meanings; this release generalizes. See its losses.")
+            raise JobError("Only a masking has an evaluation of meanings. For this release, see its losses.")
         return Evaluation(self.prepared.table.judged, self.masked, self.job.k)
 
     @cached_property
@@ -392,7 +392,7 @@ class Result:
         if self.masked is not None:
             return MaskReport(self)
         if target in self.prepared.unpublished and target not in self.published.columns:
-            raise JobError(f"The target {target!r} is not published. Call it insensitive or sensitive.")
+            raise JobError(f"The target {target!r} is not published. Give it the role insensitive or sensitive.")
         return report_of(
             self, files, written=written, attacks=attacks or {}, population_size=population_size,
             sampling_fraction=sampling_fraction, target=target,

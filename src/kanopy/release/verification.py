@@ -269,8 +269,8 @@ def about_order_elsewhere(engine: Any, job: Job, roles: Mapping[str, str], rows:
         return ()
     if not engine.reads_batches:
         return (
-            "Rows are not shuffled (shuffle = false): the order in which the database gives them may be that of the "
-            "table, and whoever knows it then finds them by their place.",
+            "Rows are not shuffled (shuffle = false): the database may return them in the order of the table, and "
+            "whoever knows this order finds rows by their position.",
         )
     from kanopy._table.guessing.structure import ROWS_FOR_KEYS
     from kanopy.study.order_disclosure import what_order_tells

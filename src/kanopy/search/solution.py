@@ -118,9 +118,9 @@ class About:
         alone = [model.name for model in problem.models if model.needs_weights or model.needs_households]
         if units is not None and alone:
             raise JobError(
-                f"The model {alone[0]!r} adds up the sampling weights of rows: of {units.called} with several rows it "
-                "would count some twice. Leave the unit out, and the model holds of rows; or leave the model out, and "
-                f"k holds of {units.called}."
+                f"The model {alone[0]!r} adds up the sampling weights of rows: and would count {units.called} with "
+                "several rows more than once. Leave the unit out, and the model holds of rows; or leave the model "
+                f"out, and k holds of {units.called}."
             )
         if units is not None and not self.units:
             raise JobError(

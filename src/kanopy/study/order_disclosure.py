@@ -29,18 +29,18 @@ def what_order_tells(
 
     >>> table = pl.DataFrame({"id": [str(i) for i in range(1, 21)], "age": [30, 40] * 10})
     >>> what_order_tells(table, ["id", "age"], [], 20).partition(": ")[2]
-    "whoever knows it finds 20 of 20 rows. They stand in the order of 'id'."
+    "whoever knows this order finds 20 of 20 rows. They are in the order of 'id'."
     """
     partner = np.arange(rows) if kept is None else np.where(kept, np.cumsum(kept) - 1, -1)
     order = row_order(partner)
     message = (
-        "Rows keep the order of the table (shuffle = false): whoever knows it finds "
-        f"{order.found:,} of {order.rows:,} rows."
+        f"Rows keep the order of the table (shuffle = false): whoever knows this order finds {order.found:,} of "
+        f"{order.rows:,} rows."
     )
     if name := next((name for name in hidden if name in frame.columns and _in_order(frame[name])), None):
-        message += f" They stand in the order of {name!r}."
+        message += f" They are in the order of {name!r}."
     if unit and stand_together(frame, unit):
-        message += f" Rows with the same {' and '.join(map(repr, unit))} stand together."
+        message += f" Rows with the same {' and '.join(map(repr, unit))} are adjacent."
     return message
 
 

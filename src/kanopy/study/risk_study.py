@@ -239,8 +239,8 @@ def assess_risk(
     )
     if lists is not None and (survey.asked or everyone is not None or released is not None):
         raise JobError(
-            "Where lists are looked at, only their elements are counted: leave weights, special uniques, sets of "
-            "columns, the population and the release out."
+            "For lists, only elements are counted: leave out weights, special uniques, sets of columns, the "
+            "population and the release."
         )
     assessment = table_risk(
         frame, wanted.quasi, wanted.sensitive, asked, population=everyone, units=units, survey=survey,

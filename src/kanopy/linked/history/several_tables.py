@@ -135,7 +135,8 @@ def anonymize_tables_over_time(
     gone[every[lost]] = True
     if gone.all():
         raise NoSolution(
-            f"No row can be published: fewer than k = {job.k:,} people share what the earlier releases say of each.",
+            f"No row can be published: fewer than k = {job.k:,} people share the history of each person in the "
+            "earlier releases.",
             advice=["choose a smaller k"],
         )
     rows, kept = related.rows, _without(job, related, own, gone) if gone.any() else related

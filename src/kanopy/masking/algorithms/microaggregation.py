@@ -27,7 +27,7 @@ class SemanticMicroaggregation(Masking):
 
     name: ClassVar[str] = "semantic-microaggregation"
     does: ClassVar[str] = (
-        "forms groups of k similar rows and publishes, for each, the value most similar to all of its own"
+        "forms groups of k similar rows; each group publishes the value that is most similar to all its values"
     )
     source: ClassVar[str] = "MDAV (Domingo-Ferrer, Mateo-Sanz 2002) with semantic similarity"
 
@@ -97,7 +97,7 @@ def _groups(like: Likeness, table: MaskingTable, k: int, rng: np.random.Generato
     if len(left) and counts[left].sum() >= k:
         group[left] = number
         left = left[:0]
-    for own in left:
-        closest = seeds[int(np.argmax(plain_row(like, int(own), np.array(seeds))))]
-        group[own] = group[closest]
+    for tuple_left in left:
+        closest = seeds[int(np.argmax(plain_row(like, int(tuple_left), np.array(seeds))))]
+        group[tuple_left] = group[closest]
     return group

@@ -29,15 +29,15 @@ class LocalRecodingByMeaning(Masking):
     seed: Seed = 0
 
     name: ClassVar[str] = "local-recoding"
-    does: ClassVar[str] = "replaces values seen fewer than k times by the most similar frequent value"
+    does: ClassVar[str] = "replaces values that occur fewer than k times by the most similar frequent value"
     source: ClassVar[str] = "Martínez 2010"
 
     def masked(self, table: MaskingTable, k: int, needed: Mapping[str, int], progress: Progress) -> Masked:
         """Recode the table's only attribute."""
         if len(table.attributes) != 1:
             raise JobError(
-                f"Local recoding treats one column on its own; {some(table.names)} together would not be anonymous. "
-                "Use algorithm='fusion' for several columns."
+                f"Local recoding treats one column alone; {some(table.names)} together would not be anonymous. Use "
+                "algorithm='fusion' for several columns."
             )
         counts = table.counts
         meaning = table.attributes[0].position[table.tuples[:, 0]].astype(np.int64)
@@ -53,14 +53,14 @@ class LocalRecodingByMeaning(Masking):
             return Masked.per_tuple(self.name, table, fused.published, fusions=fused.fusions, notes=(note,))
         target = np.arange(len(counts))
         changed = 0
-        for own in np.flatnonzero(counts < k):
+        for rare_value in np.flatnonzero(counts < k):
             changed += 1
-            if people[own] >= k:
-                target[own] = spelling[own]
+            if people[rare_value] >= k:
+                target[rare_value] = spelling[rare_value]
                 continue
-            row = plain_row(table.likeness, int(own), frequent)
+            row = plain_row(table.likeness, int(rare_value), frequent)
             tied = frequent[row == row.max()]
-            target[own] = tied[np.argmin(priority[tied])]
+            target[rare_value] = tied[np.argmin(priority[tied])]
             progress("recoding", None, f"{changed:,} values")
         return Masked.per_tuple(
             self.name, table, table.tuples[target], fusions=int((target != np.arange(len(counts))).sum())

@@ -65,11 +65,11 @@ def attack(
         return attack_release(original, released, job, control=control, **settings, **more)
     if released is not None:
         raise JobError(
-            "A control group is held back before the release is made, and this release is made already. Give the "
+            "A share can only be held back before the release is made, and this release exists already. Give the "
             "table of other people (--control FILE), or leave the release out and give its job (--job FILE)."
         )
     if job is None:
-        raise JobError("Which job makes the release of those who are not held back? Give one (job=…, --job FILE).")
+        raise JobError("A release of the people who are not held back needs a job (job=…, --job FILE).")
     share = float(taken(Share(), control, "control"))
     return _held_out(original, job, share, settings, more)
 

@@ -142,7 +142,7 @@ def cut_until_parts_fit(table: DistinctTable, measure: Measure, problem: Problem
     """
     parts = 1
     while large := table.large_parts(most):
-        progress("cutting where the table lies", None, f"{parts:,} parts")
+        progress("cutting in the database", None, f"{parts:,} parts")
         cuts = []
         for part, columns in large.items():
             found = best_cut(columns, measure, problem.k, functools.partial(_safe_cuts, table, problem, part))

@@ -59,11 +59,11 @@ def why_not_pushdown(job: Job) -> str | None:
                 f"classes that satisfy {model.name!r} in parts may not do so together; 'optimal' counts whole classes"
             )
     if job.column_tokens or job.decimals:
-        return "values are only read as a job says where all different rows are together"
+        return "values are only read as a job says where all distinct rows are in memory"
     if job.unit:
         return "people are counted row by row"
     if not algorithm_class(job.algorithm).counts_whole_classes and job.recoding != "local":
-        return f"{job.algorithm!r} looks at all different rows together; 'optimal', 'mondrian' and 'best' do not"
+        return f"{job.algorithm!r} looks at all distinct rows together; 'optimal', 'mondrian' and 'best' do not"
     if any(isinstance(own, dict) and own.get("target") for own in job.hierarchies.values()):
         return "a hierarchy that looks at another column sees all different rows"
     return None
@@ -97,7 +97,7 @@ class PushdownSteps(EngineSteps):
 
         engine, job = self.engine, self.job
         with self.clock.stage("count"):
-            self.notify("counting where the table lies")
+            self.notify("counting in the database")
             roles, notes, untouched = roles_of(engine.head(ROWS_TO_JUDGE), job, engine.distinct)
             self.columns, multiplicities, hierarchies = _columns(self.table, job, self.most)
             self.model_columns = [_model_column(self.table, job, name, self.most) for name in self._named]
@@ -284,7 +284,7 @@ def _columns(
         if (encoded.codes < 0).any():
             raise JobError(
                 f"Rows are suppressed because of values that {name!r} lacks or does not know; that is done where the "
-                "different rows fit on one machine. Use missing='as-value' and unknown='add'."
+                "distinct rows fit on one machine. Use missing='as-value' and unknown='add'."
             )
         columns.append((encoded, values))
         multiplicity.append(rows)

@@ -146,20 +146,20 @@ def _local(prepared: Prepared, job: Job) -> Advice:
     alike = problem.of_sizes and domain.units is None and not domain.excluded_rows
     if domain.rows > LOCAL_ROWS > 100 * problem.k and alike:
         problem = problem.changed(domain=domain.part(some_rows(lay_out(problem), LOCAL_ROWS, problem.k)))
-        change += f" (about: tried on {problem.domain.rows:,} rows)"
+        change += f" (estimated on {problem.domain.rows:,} rows)"
     return _loss_of(problem, local, change, "--local", {"local": True, "algorithm": None, "parameters": {}})
 
 
 def _with_groups(prepared: Prepared, job: Job, name: str, method: str) -> Advice:
     """A column that is published as it is or not at all, with groups between: parts of codes, or runs of values."""
-    words = f"{name} has a hierarchy with groups (tried: method {method})"
+    words = f"{name} gets a hierarchy with groups (tried: method {method})"
     option = f'[columns.{name}] hierarchy = {{ method = "{method}" }}'
     return _again(prepared, job, words, option, {"hierarchies": {name: {"method": method}}})
 
 
 def _without(prepared: Prepared, job: Job, name: str) -> Advice:
     """The job without a column: the loss is that of the columns that remain."""
-    return _again(prepared, job, f"{name} stays at home", f"without {name} among --quasi", {"at_home": name})
+    return _again(prepared, job, f"{name} is not published", f"without {name} among --quasi", {"at_home": name})
 
 
 def _again(prepared: Prepared, job: Job, change: str, option: str, settings: dict[str, Any]) -> Advice:

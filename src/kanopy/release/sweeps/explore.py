@@ -199,8 +199,8 @@ def _grid(
         for algorithm in algorithms or [job.algorithm]:
             if masks(algorithm):
                 raise JobError(
-                    f"{algorithm!r} substitutes answers by meaning: it has no loss of hierarchies to draw a map of. "
-                    "Name algorithms that generalize."
+                    f"{algorithm!r} substitutes answers by meaning: it has no loss of hierarchies for a map. Name "
+                    "algorithms that generalize."
                 )
             parameters = job.parameters if algorithm == job.algorithm else {}
             wanted = job.replaced(k=min(ks), models=own, algorithm=algorithm, parameters=parameters, pseudonymize=())

@@ -36,9 +36,9 @@ def whole_table(job: Any) -> str | None:
     whole = [column for column, each in protect.items() if not works_in_pieces(each)]
     if whole:
         methods = dict.fromkeys(protect[column].name for column in whole)
-        return f"{some(methods)} of {some(whole)} looks at all rows at once"
+        return f"{some(methods)} of {some(whole)} needs all rows at once"
     if protect and not job.quasi:
-        return "a job of treatments only runs there"
+        return "only that engine runs a job without quasi-identifiers"
     return None
 
 
