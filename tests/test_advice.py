@@ -122,7 +122,7 @@ def test_the_terminal_says_it_first(tmp_path: Path) -> None:
     wanted.write_text(job().to_toml())
     options = ["anonymize", str(data), "--job", str(wanted), "-o", str(tmp_path / "out.csv")]
     shown = " ".join(CliRunner().invoke(app, options).stdout.split())
-    assert shown.startswith("! Most of the detail is gone") and shown.index("--local") < shown.index("✓")
+    assert shown.startswith("! Most of the detail is lost") and shown.index("--local") < shown.index("✓")
     printed = json.loads(CliRunner().invoke(app, [*options, "--json"]).stdout)
     assert printed["advice"][0].keys() == {"change", "option", "settings", "loss"}
 

@@ -229,7 +229,12 @@ def test_the_page_is_self_contained_and_escapes() -> None:
     page = assess(nasty, {**AFTER, "town": ["*"] * 6}, learn=False).to_html("<b>.csv")
     assert "<i>x" not in page and "&lt;b&gt;.csv" in page
     assert "http" not in page.replace("http-equiv", "").replace("http://www.w3.org/", "")
-    for words in ("What each column lost", "Change of distributions", "belong together", "Guaranteed statistics"):
+    for words in (
+        "Loss per column",
+        "Change of distributions",
+        "Associations between columns",
+        "Guaranteed statistics",
+    ):
         assert words in page
 
 

@@ -304,7 +304,7 @@ def test_init_writes_the_hierarchies_it_chose(shell: Shell) -> None:
     table = shell.write("people.csv", "age,town,zip\n" + rows)
     init = ("init", table, "-o", shell.folder / "job.toml", "--hierarchies", shell.folder / "levels")
     done = shell(*init)
-    assert done.status == 0 and "keep inside" in done.error
+    assert done.status == 0 and "for internal use" in done.error
     assert [name for name in shell.files if name.startswith("levels")] == [
         "levels/age.json",
         "levels/town.csv",

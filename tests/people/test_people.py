@@ -268,7 +268,7 @@ def test_known_above_the_longest_trace() -> None:
 
 
 def test_known_without_a_unit() -> None:
-    with pytest.raises(JobError, match="without the column that says whose row it is"):
+    with pytest.raises(JobError, match="without the column of the person"):
         kanopy.anonymize(visits(), Job(quasi="age", known=2))
 
 

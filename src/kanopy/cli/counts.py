@@ -26,7 +26,7 @@ def count(
 ) -> None:
     """Count the distinct rows of a table, for many jobs: `kanopy anonymize --counts` reads them instead of the table.
 
-    Counts of months or shards add up. They hold original values: keep them inside.
+    Counts of months or shards add up. For internal use: they contain original values.
     """
     from kanopy._errors import JobError
     from kanopy._table.sinks import staged

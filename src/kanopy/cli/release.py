@@ -222,7 +222,9 @@ def _keep_inside(*files: Path | None) -> None:
     """Say which of the written files hold values of the original table."""
     names = [str(file) for file in files if file is not None]
     if names:
-        note(f"{', '.join(names)} {'holds' if len(names) == 1 else 'hold'} values of the original table: keep inside.")
+        note(
+            f"{', '.join(names)} {'contains' if len(names) == 1 else 'contain'} values of the original table: for internal use."
+        )
 
 
 def _show_release(out: Any, result: Any, output: str, report: Path | None) -> None:

@@ -403,7 +403,7 @@ class Result:
         return self.report.to_html()
 
     def mapping(self) -> pl.DataFrame:
-        """What became of every original value, per column and with counts. Holds original values: keep it inside."""
+        """Every original value with its published label, per column and with counts. For internal use."""
         from kanopy.release.mapping import mapping_table
 
         return mapping_table(self)
@@ -418,7 +418,7 @@ class Result:
         return manifest_json(self, files, written=written or self.output is not None)
 
     def solution_json(self) -> str:
-        """The solution as JSON, for `kanopy apply` to other rows. Holds original values: keep it inside."""
+        """The solution as JSON, for `kanopy apply` to other rows. For internal use: contains original values."""
         from kanopy.release.solution_file import solution_json
 
         return solution_json(self)

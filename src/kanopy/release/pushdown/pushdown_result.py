@@ -107,7 +107,7 @@ class PushdownResult(Result):
         return self.pushdown.squares
 
     def mapping(self) -> pl.DataFrame:
-        """What became of every original value, per column and with counts. Holds original values: keep it inside."""
+        """Every original value with its published label, per column and with counts. For internal use."""
         import polars as pl
 
         return pl.concat(
