@@ -223,7 +223,8 @@ def _keep_inside(*files: Path | None) -> None:
     names = [str(file) for file in files if file is not None]
     if names:
         note(
-            f"{', '.join(names)} {'contains' if len(names) == 1 else 'contain'} values of the original table: for internal use."
+            f"{', '.join(names)} {'contains' if len(names) == 1 else 'contain'} values of the original table: for "
+            "internal use."
         )
 
 

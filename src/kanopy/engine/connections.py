@@ -180,8 +180,8 @@ class SQLite:
 
     def tables(self) -> dict[str, str]:
         """The tables."""
-        found = self._own.execute("select name from sqlite_master where type in ('table', 'view')").fetchall()
-        return {name: quoted(name) for (name,) in found}
+        names_found = self._own.execute("select name from sqlite_master where type in ('table', 'view')").fetchall()
+        return {name: quoted(name) for (name,) in names_found}
 
     def close(self) -> None:
         """End."""
@@ -231,10 +231,10 @@ class PostgreSQL:
 
     def append(self, name: str, frame: pl.DataFrame, *, first: bool) -> None:
         """More rows of a table, which the `first` of them make."""
-        own = [part.strip('"').replace('""', '"') for part in name.split('"."')]
-        more = {"db_schema_name": own[0]} if len(own) > 1 else {}
+        name_parts = [name_part.strip('"').replace('""', '"') for name_part in name.split('"."')]
+        more = {"db_schema_name": name_parts[0]} if len(name_parts) > 1 else {}
         with self._own.cursor() as cursor:
-            cursor.adbc_ingest(own[-1], frame.to_arrow(), mode="create" if first else "append", **more)
+            cursor.adbc_ingest(name_parts[-1], frame.to_arrow(), mode="create" if first else "append", **more)
 
     def upload(self, name: str, frame: pl.DataFrame) -> None:
         """Make a temporary table."""

@@ -45,10 +45,12 @@ def most_different() -> int:
     >>> most_different()
     20000000
     """
-    said = os.environ.get(MOST, "") or str(MOST_DIFFERENT)
-    if not said.isdigit() or int(said) < 1:
-        raise JobError(f"{MOST} is the number of distinct rows that fit on one machine: a whole number, not {said!r}.")
-    return int(said)
+    setting = os.environ.get(MOST, "") or str(MOST_DIFFERENT)
+    if not setting.isdigit() or int(setting) < 1:
+        raise JobError(
+            f"{MOST} is the number of distinct rows that fit on one machine: a whole number, not {setting!r}."
+        )
+    return int(setting)
 
 
 def require_few(distinct_rows: int, most: int) -> None:
@@ -205,7 +207,7 @@ def in_order(counts: pl.DataFrame, columns: Sequence[str]) -> pl.DataFrame:
     [('x', 3), ('y', 2)]
     """
     # Names such as `^age$` and `*` are patterns to the dataframe library.
-    plain = [column.alias(f"c{place}") for place, column in enumerate(counts.get_columns())]
+    plain = [column.alias(f"c{index}") for index, column in enumerate(counts.get_columns())]
     table = pl.DataFrame(plain).sort([column.name for column in plain], nulls_last=True)
     table.columns = [*columns, ROWS]
     return table.with_columns(table[ROWS].cast(pl.Int64))
@@ -218,11 +220,11 @@ def counted(columns: Sequence[pl.Series], rows: pl.Series) -> pl.DataFrame:
     [('x', 5)]
     """
     names = [column.name for column in columns]
-    plain = [column.alias(f"c{place}") for place, column in enumerate(columns)]
+    plain = [column.alias(f"c{index}") for index, column in enumerate(columns)]
     places = [column.name for column in plain]
-    found = pl.DataFrame([*plain, rows.alias(ROWS)]).group_by(places).agg(pl.col(ROWS).sum().cast(pl.Int64))
-    found.columns = [*names, ROWS]
-    return found
+    tally = pl.DataFrame([*plain, rows.alias(ROWS)]).group_by(places).agg(pl.col(ROWS).sum().cast(pl.Int64))
+    tally.columns = [*names, ROWS]
+    return tally
 
 
 def require_same(plan: RecodePlan, recount: Recount) -> None:
@@ -268,6 +270,6 @@ def _same(meant: pl.DataFrame, seen: pl.DataFrame, as_text: bool) -> bool:
 
 def _labelled(table: pl.DataFrame) -> pl.DataFrame:
     """Values by their labels, in one order: an enumeration and a text, 39 and 39.0 are the same."""
-    found = counted([as_labels(table[name]) for name in table.columns[:-1]], table[ROWS])
-    found.columns = [f"c{place}" for place in range(found.width)]
-    return found.sort(found.columns, nulls_last=True)
+    tally = counted([as_labels(table[name]) for name in table.columns[:-1]], table[ROWS])
+    tally.columns = [f"c{index}" for index in range(tally.width)]
+    return tally.sort(tally.columns, nulls_last=True)

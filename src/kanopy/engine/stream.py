@@ -107,29 +107,33 @@ class StreamEngine:
 
     def distinct(self, columns: Sequence[str], most: int = MOST_VALUES) -> dict[str, pl.DataFrame | None]:
         """The distinct values of some columns in one pass; of those with too many none is kept."""
-        found: dict[str, pl.DataFrame | None] = {}
+        values_of_columns: dict[str, pl.DataFrame | None] = {}
         for batch in self.scan.batches(columns):
-            said = self.said(batch)
+            records = self.said(batch)
             for name in columns:
-                if name not in found:
-                    found[name] = distinct_values(said[name], most)
-                elif (known := found[name]) is not None:
-                    found[name] = more_values(known, said[name], most)
-        return found or {name: distinct_values(pl.Series([], dtype=self.schema[name])) for name in columns}
+                if name not in values_of_columns:
+                    values_of_columns[name] = distinct_values(records[name], most)
+                elif (values_so_far := values_of_columns[name]) is not None:
+                    values_of_columns[name] = more_values(values_so_far, records[name], most)
+        return values_of_columns or {name: distinct_values(pl.Series([], dtype=self.schema[name])) for name in columns}
 
     def sample(self, columns: Sequence[str], rows: int) -> pl.DataFrame:
         """The rows that drew the lowest numbers, in one pass."""
-        draw, found, own = np.random.default_rng(20), pl.DataFrame(schema={n: self.schema[n] for n in columns}), 1.0
+        draw, drawn_rows, threshold = (
+            np.random.default_rng(20),
+            pl.DataFrame(schema={n: self.schema[n] for n in columns}),
+            1.0,
+        )
         numbers = np.zeros(0)
         for batch in self.scan.batches(columns):
             drawn = draw.random(batch.height)
-            low = drawn < own
-            found, numbers = pl.concat([found, batch.filter(pl.Series(low))]), np.append(numbers, drawn[low])
+            low = drawn < threshold
+            drawn_rows, numbers = pl.concat([drawn_rows, batch.filter(pl.Series(low))]), np.append(numbers, drawn[low])
             if len(numbers) > rows:
-                kept = np.sort(np.argpartition(numbers, rows)[:rows])
-                found, numbers = found[kept], numbers[kept]
-                own = float(numbers.max())
-        return found
+                lowest = np.sort(np.argpartition(numbers, rows)[:rows])
+                drawn_rows, numbers = drawn_rows[lowest], numbers[lowest]
+                threshold = float(numbers.max())
+        return drawn_rows
 
     def pushdown(self, columns: Sequence[str]) -> AbstractContextManager[Spilled]:
         """The same table with the columns that decide on disk, where not even its distinct rows fit in memory."""
@@ -139,7 +143,7 @@ class StreamEngine:
 
     def _count(self, columns: Sequence[str]) -> _Counted:
         """Count, and if there is something to publish, keep of every row which distinct row it is."""
-        places, kept = self.scan.places(columns), Numbers() if self.sink is not None else None
+        places, numbers_kept = self.scan.places(columns), Numbers() if self.sink is not None else None
         tally, stamp, empty = Tally([self.schema[name] for name in columns]), self.scan.stamp(), 0
         most = most_different()
         # Only text can have blank lines and records that are too short.
@@ -148,17 +152,17 @@ class StreamEngine:
             for numbers, batch in tally.add_all(self.scan.records(), places, *last):
                 empty += int(batch["last"].sum()) if last else 0
                 require_few(len(tally), most)
-                if kept is not None:
-                    kept.add(numbers)
+                if numbers_kept is not None:
+                    numbers_kept.add(numbers)
         checked = self.scan.checked(empty)
-        return _Counted(tuple(columns), tally, kept, stamp, None if checked is self.scan else checked)
+        return _Counted(tuple(columns), tally, numbers_kept, stamp, None if checked is self.scan else checked)
 
     @contextmanager
     def write(self, plan: RecodePlan) -> Iterator[Recount]:
         """Publish every batch and count on what was written."""
         assert self.sink is not None, "an engine without a sink only counts"
-        shown = [name for name in self.scan.columns if name in plan.columns and name not in plan.quasi]
-        others = [name for name in self.scan.columns if name in shown or name in self.alongside]
+        others_published = [name for name in self.scan.columns if name in plan.columns and name not in plan.quasi]
+        others = [name for name in self.scan.columns if name in others_published or name in self.alongside]
         counted, rows = self._counted, 0
         if counted is None or counted.columns != tuple(plan.keys.columns) or self.scan.stamp() != counted.stamp:
             counted = None
@@ -187,11 +191,11 @@ class StreamEngine:
         if counted is not None and counted.kept is not None:
             yield from counted.kept.beside(self.scan.batches(others) if others else None, self.source)
             return
-        known, names = len(distinct_rows), [f"o{place}" for place in range(len(others))]
-        more = [pl.nth(place).alias(name) for place, name in zip(self.scan.places(others), names, strict=True)]
+        rows_known, names = len(distinct_rows), [f"o{index}" for index in range(len(others))]
+        more = [pl.nth(index).alias(name) for index, name in zip(self.scan.places(others), names, strict=True)]
         with self.scan.told():
             for numbers, batch in distinct_rows.add_all(self.scan.records(), self.scan.places(keys), *more):
-                if len(distinct_rows) > known:
+                if len(distinct_rows) > rows_known:
                     raise changed(self.source)
                 batch = batch[names]
                 batch.columns = others

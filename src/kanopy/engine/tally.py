@@ -42,8 +42,8 @@ class _Texts:
         return column.cast(pl.String).cast(self._kind)
 
     def codes(self, column: pl.Series) -> Ints:
-        own = column if column.dtype == self._kind else readable(column).cast(pl.String).cast(self._kind)
-        return _numbers(own.to_physical())
+        typed = column if column.dtype == self._kind else readable(column).cast(pl.String).cast(self._kind)
+        return _numbers(typed.to_physical())
 
     def values(self, codes: Ints) -> pl.Series:
         return _missing(codes, pl.UInt32).cat.to(self._kind).cast(pl.String).cast(self._dtype)
@@ -83,10 +83,10 @@ class _Numbers:
         else:
             column = (column.to_physical() if dtype.is_temporal() else column).cast(pl.Int64)
         plain = np.ascontiguousarray(column.fill_null(0).to_numpy() + 0)  # -0.0 is 0.0
-        found = self._keys.add(plain.view(np.int64))
+        numbers = self._keys.add(plain.view(np.int64))
         if column.null_count():
-            found[column.is_null().to_numpy()] = -1
-        return found
+            numbers[column.is_null().to_numpy()] = -1
+        return numbers
 
     def values(self, codes: Ints) -> pl.Series:
         if self._dtype.is_float():
@@ -99,8 +99,8 @@ class _Numbers:
 
 
 def _numbers(physical: pl.Series) -> Ints:
-    found: Ints = physical.cast(pl.Int32).fill_null(-1).to_numpy()
-    return found
+    codes: Ints = physical.cast(pl.Int32).fill_null(-1).to_numpy()
+    return codes
 
 
 def _missing(codes: Ints, dtype: type[pl.DataType]) -> pl.Series:
@@ -162,7 +162,9 @@ class Tally:
     def frame(self, names: Sequence[str]) -> pl.DataFrame:
         """The distinct rows with how often each came."""
         pairs = zip(self.coders, self.codes(), strict=True)
-        columns = [own.values(codes).alias(f"c{place}") for place, (own, codes) in enumerate(pairs)]
-        found = pl.DataFrame([*columns, pl.Series(ROWS, self.counts)])
-        found.columns = [*names, ROWS]
-        return found
+        columns = [
+            coder_of_column.values(codes).alias(f"c{index}") for index, (coder_of_column, codes) in enumerate(pairs)
+        ]
+        counts = pl.DataFrame([*columns, pl.Series(ROWS, self.counts)])
+        counts.columns = [*names, ROWS]
+        return counts

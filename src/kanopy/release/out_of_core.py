@@ -216,13 +216,13 @@ class DistinctRowSteps(EngineSteps):
         distinct_row = self._distinct_row[fragment]
         keys = self._counted[distinct_row]
         prepared, job, about_columns = self._without_dependent(keys, prepared, solution)
-        published, kept = apply_solution(prepared, job, solution)
+        published, is_published = apply_solution(prepared, job, solution)
         published, withheld, about_suppressed = withhold_values(prepared, job, solution, published)
         if prepared.units is not None and prepared.units.known == ALL:
             withheld = [*withheld, *job.pseudonymize]  # suppressed rows of one are not to be tied together
         labels = published[list(prepared.names)]
-        if kept is not None:  # fragments that are left out have labels too, which nobody sees
-            labels = labels[np.where(kept, np.cumsum(kept) - 1, 0)]
+        if is_published is not None:  # fragments that are left out have labels too, which nobody sees
+            labels = labels[np.where(is_published, np.cumsum(is_published) - 1, 0)]
         leaving = [
             name for name in self.engine.schema.names()
             if name in renamed_identifiers(job) or name not in prepared.unpublished
@@ -234,7 +234,7 @@ class DistinctRowSteps(EngineSteps):
             as_read=prepared.values,
         )  # fmt: skip
         treated = treated_in_pieces(job)
-        return Applied(prepared, job, solution, published, kept, about_columns, about_suppressed, treated)
+        return Applied(prepared, job, solution, published, is_published, about_columns, about_suppressed, treated)
 
     def _without_dependent(
         self, keys: pl.DataFrame, prepared: Prepared, solution: Solution
@@ -246,7 +246,7 @@ class DistinctRowSteps(EngineSteps):
         def labels_of(drawn: pl.DataFrame) -> dict[str, pl.Series]:
             import polars as pl
 
-            columns = [(name, f"k{place}") for place, name in enumerate(keys.columns)]
+            columns = [(name, f"k{index}") for index, name in enumerate(keys.columns)]
             names = [key for _, key in columns]
             fragments = pl.DataFrame([keys[name].alias(key) for name, key in columns])
             fragments = fragments.with_row_index("fragment").unique(names, keep="first")
@@ -330,13 +330,15 @@ def _in_fragments(prepared: Prepared, solution: Solution) -> tuple[Ints, Prepare
 
 def _with_every_row(applied: Applied) -> Applied:
     """A row for every row of the table, for what counts people or sampling weights; else by fragment, as it is."""
-    prepared, table, solution, kept = applied.prepared, applied.prepared.table, applied.solution, applied.kept
+    prepared, table, solution, is_published = applied.prepared, applied.prepared.table, applied.solution, applied.kept
     multiplicity, published = prepared.multiplicity, applied.published
     assert isinstance(table, Generalizable) and multiplicity is not None and published is not None
     if table.domain.units is None and table.domain.survey is None:
         return applied
     rows = np.repeat(np.arange(len(multiplicity)), multiplicity)
-    published_rows = np.repeat(np.arange(published.height), multiplicity if kept is None else multiplicity[kept])
+    published_rows = np.repeat(
+        np.arange(published.height), multiplicity if is_published is None else multiplicity[is_published]
+    )
     columns = tuple(column.of_rows(rows) for column in table.counted.columns)
     counted = replace(table.counted, domain=replace(table.domain.of_rows(rows), multiplicity=None), columns=columns)
     recoding = replace(solution.recoding, group_of_row=solution.recoding.group_of_row[rows], multiplicity=None)
@@ -345,7 +347,7 @@ def _with_every_row(applied: Applied) -> Applied:
         prepared=replace(prepared, records=prepared.values[rows], table=replace(table, counted=counted)),
         solution=replace(solution, recoding=recoding),
         published=published[published_rows],
-        kept=None if kept is None else kept[rows],
+        kept=None if is_published is None else is_published[rows],
     )
 
 

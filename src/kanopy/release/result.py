@@ -280,14 +280,14 @@ class Result:
         """What comparisons and maps say of a release; the highest risk is one over the smallest class, the average one
         classes over published rows, or those of people where people are counted."""
         solution = self.solution
-        found = self._figures(solution is not None and solution.optimal)
+        figures_found = self._figures(solution is not None and solution.optimal)
         if self.prepared.units is not None and solution is not None:
             from kanopy.metrics.risk.class_sizes import risk
 
             classes = self.prepared.domain.counted_classes(solution.recoding)
             people = risk(classes.sizes, (), fitting=classes.fitting)
-            found |= {"highest_risk": people.highest_prosecutor, "average_risk": people.average_prosecutor}
-        return found
+            figures_found |= {"highest_risk": people.highest_prosecutor, "average_risk": people.average_prosecutor}
+        return figures_found
 
     def _figures(self, optimal: bool) -> dict[str, Any]:
         published = self.rows - self.suppressed
@@ -330,7 +330,7 @@ class Result:
             "verified": True,
             "wiped": list(self.wiped),
             **({} if self.treated is None else {"treatments": self.treated.to_dict()}),
-            "advice": [each.to_dict() for each in self.advice],
+            "advice": [advice.to_dict() for advice in self.advice],
             "notes": list(self.notes),
             "seconds": self.clock.total(),
         }
@@ -342,8 +342,13 @@ class Result:
         if units is None:
             return {}
         people = self.verification.people or 0
-        known = KNOWN_ALL if units.known == ALL else units.known
-        return {"counted": units.called, "known": known, "units": units.count, "suppressed_units": units.count - people}
+        rows_known = KNOWN_ALL if units.known == ALL else units.known
+        return {
+            "counted": units.called,
+            "known": rows_known,
+            "units": units.count,
+            "suppressed_units": units.count - people,
+        }
 
     def _of_masking(self) -> dict[str, Any]:
         job: Any = self.job
@@ -356,17 +361,17 @@ class Result:
             "search": job.search,
             "seed": job.seed,
             "guarantees_k": job.guarantees_k,
-            "unknown": [each["value"] for each in self.unknown],
+            "unknown": [unknown_answer["value"] for unknown_answer in self.unknown],
         }
 
     @property
     def unknown(self) -> list[dict[str, Any]]:
         """Values that no ontology knows, with suggestions."""
-        found: dict[str, dict[str, Any]] = {}
+        unknown_answers: dict[str, dict[str, Any]] = {}
         for attribute in () if self.masked is None else self.evaluation.table.attributes:
-            for each in attribute.meanings.unknown if attribute.meanings else ():
-                found.setdefault(each.value, each.to_dict())
-        return list(found.values())
+            for answer in attribute.meanings.unknown if attribute.meanings else ():
+                unknown_answers.setdefault(answer.value, answer.to_dict())
+        return list(unknown_answers.values())
 
     # ---- what goes out beside the table ---------------------------------------------------------------------
 
@@ -455,13 +460,14 @@ class Result:
         from kanopy.release.writing import Files, inputs_of, write_files
 
         self._rows_here  # noqa: B018 - refused before anything else is looked at
-        own = inputs_of(like)
-        beside = [None if each is None else Path(each) for each in (report, mapping, manifest, solution)]
+        input_files = inputs_of(like)
+        beside = [None if path is None else Path(path) for path in (report, mapping, manifest, solution)]
         files = Files(str(table), beside[0], beside[1], beside[2], beside[3])
-        files.check(own, self.job)
+        files.check(input_files, self.job)
         return write_files(
-            self, files, dialect=read_source(like).dialect if like and own else None, read_from=own[0] if own else None,
-            neutralize=getattr(self.job, "neutralize_formulas", False), inputs=own,
+            self, files, dialect=read_source(like).dialect if like and input_files else None,
+            read_from=input_files[0] if input_files else None,
+            neutralize=getattr(self.job, "neutralize_formulas", False), inputs=input_files,
         )  # fmt: skip
 
     def apply(

@@ -37,8 +37,8 @@ def check_reusable(job: Job | MaskJob) -> None:
 
 
 def solution_json(result: Result) -> str:
-    """The solution as JSON: the job, the hierarchies as they were (for internal use: with original values), and the level
-    of each quasi-identifier."""
+    """The solution as JSON: the job, the hierarchies as they were (for internal use: with original values), and the
+    level of each quasi-identifier."""
     from kanopy.hierarchy.files.json_format import hierarchy_json
 
     check_reusable(result.job)

@@ -50,10 +50,10 @@ def published_link(frame: pl.DataFrame, job: Job, roles: Mapping[str, str] | Non
         return PublishedLink(
             tuple(whole), f"{some(whole)} {'is' if len(whole) == 1 else 'are'} published as {pseudonyms}"
         )
-    said = dict(job.roles if roles is None else roles)
+    said_roles = dict(job.roles if roles is None else roles)
     if roles is None and job.rest == "publish":
-        said = {name: said.get(name, "insensitive") for name in frame.columns}
-    plain = [name for name in frame.columns if said.get(name) in ("sensitive", "insensitive")]
+        said_roles = {name: said_roles.get(name, "insensitive") for name in frame.columns}
+    plain = [name for name in frame.columns if said_roles.get(name) in ("sensitive", "insensitive")]
     tied = tied_columns(frame, job.unit, [*hashed, *plain], job.k)
     if tied:
         what, are = ("has", "is") if len(tied) == 1 else ("have", "are")

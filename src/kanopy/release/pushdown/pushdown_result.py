@@ -91,13 +91,13 @@ class PushdownResult(Result):
 
     def summary(self) -> dict[str, Any]:
         """The numbers of the release as plain data."""
-        found = self.pushdown
+        facts = self.pushdown
         return {
-            "algorithm": found.algorithm, "optimal": found.optimal, "k": int(self.job.k),
+            "algorithm": facts.algorithm, "optimal": facts.optimal, "k": int(self.job.k),
             "models": [model.to_dict() for model in self.job.models],
             "levels": self.levels, "metric": self.metric, "score": self.score, "losses": self.losses,
             "rows": self.rows, "suppressed": self.suppressed, "classes": self.classes,
-            "smallest_class": self.smallest_class, "judged": found.judged, "parts": found.parts, "verified": True,
+            "smallest_class": self.smallest_class, "judged": facts.judged, "parts": facts.parts, "verified": True,
             "risk": self.risk(),
             "notes": list(self.notes), "seconds": self.clock.total(),
         }  # fmt: skip
@@ -113,11 +113,11 @@ class PushdownResult(Result):
         return pl.concat(
             pl.DataFrame(
                 {
-                    "column": [name] * own.height,
-                    "original": own["o"].cast(pl.String),
-                    "published": own["l"].cast(pl.String),
-                    "rows": own["n"].cast(pl.Int64),
+                    "column": [name] * pairs.height,
+                    "original": pairs["o"].cast(pl.String),
+                    "published": pairs["l"].cast(pl.String),
+                    "rows": pairs["n"].cast(pl.Int64),
                 }
             )
-            for name, own in ((name, own.sort("o", "l")) for name, own in self.pushdown.pairs.items())
+            for name, pairs in ((name, pairs.sort("o", "l")) for name, pairs in self.pushdown.pairs.items())
         )

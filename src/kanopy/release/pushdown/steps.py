@@ -64,7 +64,10 @@ def why_not_pushdown(job: Job) -> str | None:
         return "people are counted row by row"
     if not algorithm_class(job.algorithm).counts_whole_classes and job.recoding != "local":
         return f"{job.algorithm!r} looks at all distinct rows together; 'optimal', 'mondrian' and 'best' do not"
-    if any(isinstance(own, dict) and own.get("target") for own in job.hierarchies.values()):
+    if any(
+        isinstance(hierarchy_settings, dict) and hierarchy_settings.get("target")
+        for hierarchy_settings in job.hierarchies.values()
+    ):
         return "a hierarchy that looks at another column sees all different rows"
     return None
 
@@ -102,10 +105,10 @@ class PushdownSteps(EngineSteps):
             self.columns, multiplicities, hierarchies = _columns(self.table, job, self.most)
             self.model_columns = [_model_column(self.table, job, name, self.most) for name in self._named]
         encoded = tuple(column for column, _ in self.columns)
-        known = known_columns(encoded, multiplicities, [column for column, _, _ in self.model_columns])
+        codes_known = known_columns(encoded, multiplicities, [column for column, _, _ in self.model_columns])
         return Prepared(
-            RowsElsewhere(known.rows), job, roles, notes, shown_address(engine.source),
-            Generalizable(Counted(known, encoded), hierarchies), engine=engine.name, untouched=untouched,
+            RowsElsewhere(codes_known.rows), job, roles, notes, shown_address(engine.source),
+            Generalizable(Counted(codes_known, encoded), hierarchies), engine=engine.name, untouched=untouched,
         )  # fmt: skip
 
     @property
@@ -159,7 +162,7 @@ class PushdownSteps(EngineSteps):
 
     def _encode(self, codes: list[Any]) -> None:
         """Number the values of all columns where the table is, those of the quasi-identifiers by `codes`."""
-        quasi = [(values, own) for (_, values), own in zip(self.columns, codes, strict=True)]
+        quasi = [(values, codes_of_column) for (_, values), codes_of_column in zip(self.columns, codes, strict=True)]
         self.table.encode([*quasi, *((values, column.code_of_row) for column, values, _ in self.model_columns)])
 
     def apply(self, prepared: Prepared, solution: LevelJudgement | None) -> Applied:
@@ -208,8 +211,8 @@ class PushdownSteps(EngineSteps):
         if job.suppressed_rows == "drop" or not self.suppressed or not sensitive:
             return [], ()
         counts, facts = {}, {}
-        for place, (column, _, _) in enumerate(self.model_columns, len(job.quasi)):
-            found = self.table.gone(place)
+        for index, (column, _, _) in enumerate(self.model_columns, len(job.quasi)):
+            found = self.table.gone(index)
             values = np.bincount(found["c"].to_numpy(), found["n"].to_numpy(), len(column.values)).astype(np.int64)
             counts[column.name], facts[column.name] = values[None], column.facts
         suppressed_class = Classes(np.array([self.suppressed]), histograms=counts, facts=facts)
@@ -259,10 +262,10 @@ def _model_column(
 
 
 def _values(table: DistinctTable, name: str, most: int) -> tuple[pl.Series, Any]:
-    found = table.values(name, most)
-    if found.height > most:
+    counts = table.values(name, most)
+    if counts.height > most:
         raise DataError(f"{name!r} alone has more than {most:,} different values. Give a coarser column.")
-    return found[name], found[found.columns[1]].to_numpy()
+    return counts[name], counts[counts.columns[1]].to_numpy()
 
 
 def _columns(

@@ -84,8 +84,8 @@ def advice(result: Result) -> tuple[Advice, ...]:
     if (loss <= MOST_LOST and not wiped(result)) or len(domain.counts) > MOST_TUPLES:
         return ()
     tried = _tried(result.prepared, job, result.column_losses, loss)
-    found = [each for each in tried if each.loss < loss - NOTICED]
-    return tuple(sorted(found, key=lambda each: (each.loss, each.change)))
+    better = [each for each in tried if each.loss < loss - NOTICED]
+    return tuple(sorted(better, key=lambda each: (each.loss, each.change)))
 
 
 def _tried(prepared: Prepared, job: Job, losses: dict[str, float], now: float) -> Iterator[Advice]:
@@ -108,9 +108,9 @@ def _tried(prepared: Prepared, job: Job, losses: dict[str, float], now: float) -
             if long and least < now - NOTICED:
                 break
     worst = sorted(losses, key=lambda name: -losses[name])[: 1 if long else FIRST_COLUMNS]
-    known = dict(zip(prepared.domain.names, prepared.domain.hierarchies, strict=True))
+    trees = dict(zip(prepared.domain.names, prepared.domain.hierarchies, strict=True))
     for name in worst:
-        if known[name].height == 1 and known[name].size > 3:
+        if trees[name].height == 1 and trees[name].size > 3:
             for method in ("prefix", "order"):
                 yield from _possible(partial(_with_groups, prepared, job, name, method))
         # Without its lists a record is one row: other rows than are at hand.
@@ -166,9 +166,9 @@ def _again(prepared: Prepared, job: Job, change: str, option: str, settings: dic
     """What a job loses that needs the table counted anew; hierarchies that were built already are taken as they are."""
     job = advised(job, settings)
     built = prepared.table.hierarchies if hasattr(prepared.table, "hierarchies") else {}
-    kept = {name: tree for name, tree in built.items() if name in job.quasi and name not in job.hierarchies}
+    built_trees = {name: tree for name, tree in built.items() if name in job.quasi and name not in job.hierarchies}
     fresh = generalizable(
-        prepared.values, job.replaced(hierarchies={**job.hierarchies, **kept}), prepared.population,
+        prepared.values, job.replaced(hierarchies={**job.hierarchies, **built_trees}), prepared.population,
         prepared.units, prepared.multiplicity,
     )  # fmt: skip
     return _loss_of(make_problem(fresh.domain, job), job, change, option, settings)
@@ -182,6 +182,6 @@ def _loss_of(problem: Problem, job: Job, change: str, option: str, settings: dic
     parameters = dict(job.parameters)
     if takes_budget(job.algorithm):
         parameters["budget_seconds"] = min(OTHER_BUDGET, parameters.get("budget_seconds") or OTHER_BUDGET)
-    found = make_algorithm(job.algorithm, **parameters).solve(problem, SILENT)
-    losses = release_losses(problem.domain, found.recoding, problem.weights, found.levels)
+    solution = make_algorithm(job.algorithm, **parameters).solve(problem, SILENT)
+    losses = release_losses(problem.domain, solution.recoding, problem.weights, solution.levels)
     return Advice(change, option, settings, losses["loss"])

@@ -33,7 +33,7 @@ def works_in_pieces(treatment: Treatment) -> bool:
 def whole_table(job: Any) -> str | None:
     """Why the treatments of a job need all rows at once, or `None`."""
     protect: Mapping[str, Treatment] = getattr(job, "protect", None) or {}
-    whole = [column for column, each in protect.items() if not works_in_pieces(each)]
+    whole = [column for column, treatment in protect.items() if not works_in_pieces(treatment)]
     if whole:
         methods = dict.fromkeys(protect[column].name for column in whole)
         return f"{some(methods)} of {some(whole)} needs all rows at once"
@@ -62,8 +62,8 @@ def require_in_memory(job: Any, engine: str) -> None:
 
 def columns_alongside(job: Any) -> list[str]:
     """The columns that treatments look at, and the unit whose rows they count."""
-    asked = [name for column, each in job.protect.items() for name in each.reads(column)]
-    counted = [name for name in job.unit if any(each.measures("x") for each in job.protect.values())]
+    asked = [name for column, treatment in job.protect.items() for name in treatment.reads(column)]
+    counted = [name for name in job.unit if any(treatment.measures("x") for treatment in job.protect.values())]
     return list(dict.fromkeys((*asked, *counted)))
 
 
@@ -90,7 +90,7 @@ class Pieces:
     @property
     def looks_first(self) -> bool:
         """Whether a treatment has to know its whole column."""
-        return any(each.measures(column) for column, each in self.job.protect.items())
+        return any(treatment.measures(column) for column, treatment in self.job.protect.items())
 
     def look_at(self, batches: Batches) -> None:
         """Read the columns that treatments have to know, treat each as a whole, and verify that."""
@@ -128,18 +128,18 @@ class Pieces:
         for column, treatment in self.job.protect.items():
             if column not in records.columns:
                 continue
-            known = not treatment.measures(column) or column in self.facts
-            if not known or not set(treatment.reads(column)) <= set(records.columns):
+            facts_known = not treatment.measures(column) or column in self.facts
+            if not facts_known or not set(treatment.reads(column)) <= set(records.columns):
                 made[column] = pl.Series(column, [None] * records.height, records[column].dtype)
                 continue
             facts = {**self.facts.get(column, {}), "pieces": True}
-            own = treat_frame(records, column, treatment, self.secrets, facts=facts)
+            treated_columns = treat_frame(records, column, treatment, self.secrets, facts=facts)
             unit = tuple(name for name in self.job.unit if name in records.columns)
-            after = records.with_columns(own.values())
+            after = records.with_columns(treated_columns.values())
             verify_treatment(
                 TreatedColumns(column, treatment.to_dict(), records, after, unit, whole=self.whole.get(column))
             )
-            made |= own
+            made |= treated_columns
         return records.with_columns(made.values())
 
 

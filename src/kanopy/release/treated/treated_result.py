@@ -57,7 +57,7 @@ class TreatedReport:
     def to_dict(self) -> dict[str, Any]:
         """Plain data, without values of the table."""
         result = self.result
-        return {**result.summary(), "studies": [each.to_dict() for each in studies_of(result)]}
+        return {**result.summary(), "studies": [study.to_dict() for study in studies_of(result)]}
 
     def to_json(self) -> str:
         """`to_dict` as JSON text."""

@@ -41,28 +41,31 @@ class Treated:
 
     def withheld_since(self, before: pl.DataFrame, after: pl.DataFrame) -> Treated:
         """The same after values of suppressed rows were withheld: what is not published was not treated."""
-        gone = {
+        withheld = {
             name: after[name].is_null() & before[name].is_not_null()
-            for column, each in self.protect.items() for name in each.writes(column)
+            for column, treatment in self.protect.items() for name in treatment.writes(column)
         }  # fmt: skip
-        return replace(self, withheld={name: own for name, own in gone.items() if own.any()})
+        return replace(self, withheld={name: mask for name, mask in withheld.items() if mask.any()})
 
     def before(self, column: str) -> pl.DataFrame:
         """The rows before a treatment, without what was withheld of its columns."""
-        own = [name for name in self.protect[column].writes(column) if name in self.withheld]
-        return self.original.with_columns(self.original[name].set(self.withheld[name], None) for name in own)
+        withheld_columns = [name for name in self.protect[column].writes(column) if name in self.withheld]
+        return self.original.with_columns(
+            self.original[name].set(self.withheld[name], None) for name in withheld_columns
+        )
 
     def to_dict(self) -> list[dict[str, Any]]:
         """Per treatment what it does, promises and does not; no key, no seed, no value."""
         return [
-            {"column": column, "method": each.name, "columns": list(each.writes(column)), "does": each.summary,
-             "guarantees": each.guarantees, "lacks": each.lacks, "verified": check.partition(": ")[2]}
-            for (column, each), check in zip(self.protect.items(), self.checks, strict=True)
+            {"column": column, "method": treatment.name, "columns": list(treatment.writes(column)),
+            "does": treatment.summary,
+             "guarantees": treatment.guarantees, "lacks": treatment.lacks, "verified": check.partition(": ")[2]}
+            for (column, treatment), check in zip(self.protect.items(), self.checks, strict=True)
         ]  # fmt: skip
 
 
 def treat(
-    prepared: Prepared, job: Any, published: pl.DataFrame, kept: Mask | None, key: bytes | None
+    prepared: Prepared, job: Any, published: pl.DataFrame, is_published: Mask | None, key: bytes | None
 ) -> tuple[pl.DataFrame, Treated | None]:
     """The release with its treated columns, in the order of the table, and what was done."""
     import polars as pl
@@ -73,7 +76,7 @@ def treat(
     from kanopy.treatments.apply import treat_frame
     from kanopy.treatments.base import Secrets
 
-    rows = prepared.frame if kept is None else prepared.frame.filter(pl.Series(kept))
+    rows = prepared.frame if is_published is None else prepared.frame.filter(pl.Series(is_published))
     require_columns(protect, rows.columns)
     # What is withheld of suppressed rows is no value to be treated: it must not come back, nor be part of a group.
     changed = [name for name in changed_columns(job) if name in published.columns]
@@ -82,12 +85,12 @@ def treat(
         if rows[name].dtype == published[name].dtype
     )  # fmt: skip
     units = prepared.units.of_row if prepared.units is not None else None
-    if units is not None and kept is not None:
-        units = units[kept]
+    if units is not None and is_published is not None:
+        units = units[is_published]
     secrets, notes, files = Secrets(key), list[str](), dict[str, str]()
     made: dict[str, pl.Series] = {}
     done: dict[str, Treatment] = {}
-    for column, treatment in sorted(protect.items(), key=lambda each: each[1].follows):
+    for column, treatment in sorted(protect.items(), key=lambda entry: entry[1].follows):
         absent = [name for name in treatment.writes(column) if name not in published.columns]
         if absent and not treatment.for_identifiers:
             notes.append(
@@ -105,8 +108,8 @@ def treat(
                     f"{column!r} follows {leader!r}, which is withheld. Leave its treatment out, or publish that "
                     "column."
                 )
-        own = None if units is None else np.asarray(units, np.int64)
-        made |= treat_frame(rows, column, treatment, secrets, facts=facts, units=own, say=notes.append)
+        units_of_rows = None if units is None else np.asarray(units, np.int64)
+        made |= treat_frame(rows, column, treatment, secrets, facts=facts, units=units_of_rows, say=notes.append)
         done[column] = treatment
     order = [name for name in prepared.frame.columns if name in published.columns or name in made]
     published = published.with_columns([series.alias(name) for name, series in made.items()])[order]
@@ -118,11 +121,11 @@ def _stands_for(prepared: Prepared, leader: str) -> dict[str, set[str]]:
     hierarchy = getattr(prepared.table, "hierarchies", {}).get(leader)
     if hierarchy is None or hierarchy.low is not None:
         return {}
-    found: dict[str, set[str]] = {}
+    values_of_label: dict[str, set[str]] = {}
     for value, *above in hierarchy.rows():
         for label in above:
-            found.setdefault(label, set()).add(value)
-    return found
+            values_of_label.setdefault(label, set()).add(value)
+    return values_of_label
 
 
 def verify_treated(treated: Treated | None, job: Any, published: pl.DataFrame) -> tuple[str, ...]:
@@ -132,15 +135,15 @@ def verify_treated(treated: Treated | None, job: Any, published: pl.DataFrame) -
 
     if treated is None or treated.pieces:
         return () if treated is None else treated.checks
-    found = []
+    findings = []
     for column, treatment in treated.protect.items():
         unit = tuple(job.unit) if getattr(job, "unit", ()) else ()
         seen = TreatedColumns(column, treatment.to_dict(), treated.before(column), published, unit, published)
-        found.append(verify_treatment(seen))
+        findings.append(verify_treatment(seen))
         wrong = treatment.check(treated.before(column), published)
         if wrong is not None:
             raise VerificationFailed(f"The treated column {column!r} is not what {treatment.name!r} allows: {wrong}.")
-    return tuple(found)
+    return tuple(findings)
 
 
 NOTHING_GENERALIZED = "treatments only"
@@ -197,6 +200,6 @@ def check_key_first(job: Any, key: bytes | None) -> None:
     from kanopy.treatments.keys import check_strength
 
     if (key is not None and getattr(job, "protect", None)) or any(
-        each.secret == KEY for each in getattr(job, "protect", {}).values()
+        treatment.secret == KEY for treatment in getattr(job, "protect", {}).values()
     ):
         check_strength(key)
