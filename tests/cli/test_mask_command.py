@@ -215,7 +215,7 @@ def test_a_masking_writes_what_any_release_writes(shell: Shell, answers: Path) -
     assert json.loads((shell.folder / "m.json").read_text(encoding="utf-8"))["result"]["rows"] == 975
     (shell.folder / "o.csv").unlink()
     done = shell(*job, "--solution", "s.json")
-    assert done.status == 2 and "no single level per column" in done.words
+    assert done.status == 2 and "does not have one level per column" in done.words
     assert not (shell.folder / "o.csv").exists()
 
 

@@ -135,7 +135,7 @@ def test_a_release_of_a_sample(shell: Shell) -> None:
         (["--sampling-weight", "w", "--missing-means", "none"], "'any' or 'value'"),
         (["--row-risks", "rows.csv"], "needs a risk per row"),
         (["--combinations", "rows.csv"], "--every 2:10,3:3"),
-        (["--every", "3:2"], "there are only 2"),
+        (["--every", "3:2"], "but has only 2"),
         (["--every", "two"], "such as 2:10,3:3"),
         (["--suda", "2", "--row-risks", "sample.csv"], "sample.csv"),
         (["--suda", "2", "--every", "1:2", "--row-risks", "x.csv", "--combinations", "x.csv"], "same name"),

@@ -135,7 +135,7 @@ def test_a_table_that_exists_is_only_replaced_when_told(tmp_path: Path) -> None:
         with contextlib.closing(DatabaseEngine(f"{place}::people", f"{place}::release", overwrite=overwrite)) as engine:
             run_on_engine(engine, BY_AGE)
         if not overwrite:
-            with pytest.raises(DataError, match="has a table 'release' already"):
+            with pytest.raises(DataError, match="already has a table 'release'"):
                 DatabaseEngine(f"{place}::people", f"{place}::release")
     with pytest.raises(DataError, match="is the input itself"):
         DatabaseEngine(f"{place}::people", f"{place}::people", overwrite=True)

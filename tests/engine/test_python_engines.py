@@ -92,7 +92,7 @@ def test_a_frame_of_spark_stays_on_its_cluster_or_becomes_files(tmp_path: Path) 
         ("p.parquet", {"output": "o.csv", "overwrite": True}, "overwrite has no effect without a table of a database"),
         ("p.parquet", {"overwrite": True}, "overwrite has no effect without a table of a database"),
         ("p.parquet", {"output": "p.parquet"}, "never overwritten"),
-        ("p.sqlite::people", {"output": "p.sqlite::people"}, "has a table 'people' already"),
+        ("p.sqlite::people", {"output": "p.sqlite::people"}, "already has a table 'people'"),
         ("p.parquet", {"output": "o.nothing"}, "Unknown format"),
     ],
 )

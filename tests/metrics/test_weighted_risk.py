@@ -136,7 +136,7 @@ def test_suppressed_rows_have_no_risk() -> None:
         ({"every": "0:2"}, JobError, "such as 2:10,3:3"),
         ({"every": "two:3"}, JobError, "such as 2:10,3:3"),
         ({"every": "2:1"}, JobError, "every of 2 must be a whole number of at least 2"),
-        ({"every": {3: 2}}, JobError, "there are only 2"),
+        ({"every": {3: 2}}, JobError, "but has only 2"),
     ],
 )  # fmt: skip
 def test_bad_input(given: dict[str, Any], kind: type[KanopyError], words: str) -> None:

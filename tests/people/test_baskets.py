@@ -144,7 +144,7 @@ def test_lists_in_texts_come_back_as_texts(tmp_path: Path) -> None:
         ([[], [], []], {}, "All lists of 'bought' are empty"),
         ([["a"], ["b"], ["a"]], {"known": 2}, "no list of 'bought' has more than 1 elements"),
         ([1, 2, 3], {"separators": {"bought": ";"}}, "a separator is for texts"),
-        (["a", "b", "c"], {"separators": {"bougth": ";"}}, "which is no quasi-identifier"),
+        (["a", "b", "c"], {"separators": {"bougth": ";"}}, "which is not a quasi-identifier"),
         (["a", "b", "c"], {"separators": {"bought": ""}}, "separators of 'bought' must be a text"),
         (["a", "b", "c"], {"known": 2}, "or a quasi-identifier that contains lists"),
         ([["a"], ["b"], ["a"]], {"repeats": "twice"}, "repeats must be"),

@@ -138,8 +138,8 @@ def quoted_files(turn: int) -> Iterator[Odd]:
 def plain_oddities(turn: int) -> Iterator[Odd]:
     decimals = [["id", "pay", "height"], ["1", "1.234,50", "1,71"], ["2", "980,00", "1,80"], ["3", "7,5", "1,65"]]
     yield text_file("decimals.csv", joined(decimals, ";").encode(), decimals)
-    yield text_file("colons.csv", joined(PLAIN, ":").encode(), PLAIN, said="is cut at ':'")
-    yield text_file("spaces.txt", joined(PLAIN, " ").encode(), PLAIN, said="is cut at ' '")
+    yield text_file("colons.csv", joined(PLAIN, ":").encode(), PLAIN, said="is read with the delimiter ':'")
+    yield text_file("spaces.txt", joined(PLAIN, " ").encode(), PLAIN, said="is read with the delimiter ' '")
     words = [["full name"], ["Ann Lee"], ["Bob Ray"]]
     yield text_file("one-column.csv", joined(words).encode(), words, said="one column")
     alone = [["age"], ["41"], ["29"]]

@@ -109,7 +109,7 @@ def test_dictionaries_of_stata_and_spss_place_the_fields(survey: Path) -> None:
         (LINES.replace("041", "0x1"), "Line 1 of .* holds '0x1' in columns 6-8, where p.dct says"),
         (LINES.replace(" 01250", ""), r"Line 2 of .* has 9 characters and ends within|ends within the number 'pay'"),
         (LINES.replace("01250", "012"), "Line 2 of .* has 13 characters and ends within the number 'pay'"),
-        (LINES.replace("Bob  ", "Bob\t "), "Line 2 of .* holds a tab"),
+        (LINES.replace("Bob  ", "Bob\t "), "Line 2 of .* contains a tab"),
         (LINES.replace("Bob", "\nBob"), "Line 2 of .* is empty"),
         ("", "is empty"),
         (LINES.replace("Ann", "Ánn").replace("01250", "01250  "), "whether columns count letters or bytes"),
@@ -136,7 +136,7 @@ def test_letters_beyond_ascii_stand_where_the_dictionary_says(survey: Path, by_b
     [
         ("infix dictionary {\n str name 1-5\n 2: byte age 6-7\n}", r"several lines \(line 3\)"),
         ("infile dictionary {\n _column(1) str5 name %5s\n _newline\n}", "several lines"),
-        ("infix dictionary {\n name one to five\n}", "Line 2 of p.dct is not understood"),
+        ("infix dictionary {\n name one to five\n}", "Line 2 of p.dct cannot be read"),
         ("use data.dta", "is not a dictionary"),
         ("infix dictionary {\n age 6-8\n age 9-9\n}", "names the field 'age' twice"),
         ("infix dictionary {\n age 8-6\n}", "places 'age' in columns 8-6"),

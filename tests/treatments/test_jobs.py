@@ -193,7 +193,7 @@ def databases(rows, folder):
         ({"quasi": ["age"], "protect": {"age": "noise"}}, "'age' is a quasi-identifier"),
         (
             {"protect": {"pay": {"method": "noise", "kind": "correlated", "together": ["cost"]}, "cost": "noise"}},
-            "'cost' is treated twice",
+            "'cost' has two treatments",
         ),
         ({"identifiers": ["id"], "protect": {"id": "shuffle"}}, "'id' is an identifier"),
         ({"undecided": ["pay"], "protect": {"pay": "noise"}}, "'pay' is undecided"),

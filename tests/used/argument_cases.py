@@ -268,7 +268,7 @@ GIVEN: Wanted = {
     },
     "check": {
         "data": of(others),
-        "engine": Case("stream", {"beside": earlier}, refused="compares rows"),
+        "engine": Case("stream", {"beside": earlier}, refused="needs single rows"),
         "job": of(lambda: job(unit="person")),
         "quasi": of("zip"),
         "sensitive": of("ill"),
