@@ -211,7 +211,7 @@ def test_one_set_of_senses_for_all_files_of_a_ranking(tmp_path):
     (tmp_path / "a.senses.toml").write_text('[senses]\nbass = "bass#4"\n')
     (tmp_path / "b.senses.toml").write_text('[senses]\nbass = "bass#7"\n')
     text = run("evaluate", *(tmp_path / f"{name}.csv" for name in trees))
-    assert "'bass' is read as bass#4 in all files, although one file says bass#7" in " ".join(text.split())
+    assert "'bass' is read as bass#4 in all files, but one says bass#7" in " ".join(text.split())
 
 
 @pytest.mark.parametrize("level_score", ["mean", "max"])

@@ -29,6 +29,10 @@ NOT_DRAWN = {
     "setting margin": "a secret chooses the release; tests of attacks have jobs with one",
     "parameter threads": "it changes how fast a job is and nothing else",
     "model k": "it is the job's own k",
+    "algorithm microaggregation": "means are no labels that a textbook can read: tests/search/test_microaggregation.py",
+    **dict.fromkeys(
+        ("parameter variant", "parameter publish", "parameter distance", "parameter effort"), "of microaggregation"
+    ),
     "treatment tokens": "a run writes its secret table as a file",
     "setting sheet": "workbooks know no types: tests/formats reads them",
 }

@@ -213,6 +213,7 @@ def test_every_algorithm_keeps_the_model_or_refuses(name: str, suppress: float, 
     own: dict[str, Any] = {"steps": 5} if "steps" in parameters else {}
     own |= {"target": "home"} if "target" in parameters else {}
     own |= {"generations": 2} if "generations" in parameters else {}
+    own |= {"distance": "gower"} if "distance" in parameters else {}
     job: dict[str, Any] = {"parameters": own, "insensitive": ["home"] if "target" in own else []}
     over_levels = algorithm_class(name).recoding == "full-domain"
     if over_levels and (name, suppress) != ("optimal", 0.05):  # fitting takes most of the time

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -249,8 +249,11 @@ def resolve_hierarchies(
             whose = np.append(unit_of_row, others).astype(np.int32)
 
     over_levels = job.recoding == "full-domain"
+    plain = _averaged(frame, job)
     hierarchies = {
-        name: resolve_hierarchy(
+        name: plain[name]
+        if name in plain
+        else resolve_hierarchy(
             name,
             with_classes(job.hierarchies.get(name), frame, name, job.missing_tokens, multiplicity),
             frame[name] if population is None else stacked(frame, population, name),
@@ -259,12 +262,40 @@ def resolve_hierarchies(
             MOST_LEVELS if over_levels else None,
             together,
             whose,
+            frame.height,
         )
         for name in job.quasi
     }
     if over_levels and population is None and job.metric not in METRICS_OF_LEVELS:
         hierarchies |= _fitted(frame, job, hierarchies, multiplicity, unit_of_row)
     return hierarchies
+
+
+def _averaged(frame: pl.DataFrame, job: Job) -> dict[str, Hierarchy]:
+    """The columns of numbers of which classes publish means, where the algorithm does that, as values under `*`."""
+    from kanopy._table.column import typed_column
+    from kanopy.hierarchy.quantities import AS_IT_IS
+    from kanopy.search.algorithms import algorithm_class, make_algorithm
+    from kanopy.search.clustering.microaggregation import require_gower
+
+    if job.masks or not algorithm_class(job.algorithm).averages:
+        return {}
+    found, categories = {}, []
+    for name in job.quasi:
+        column = typed_column(frame[name], missing_tokens=job.missing_tokens, name=name)
+        column = None if column is None else column.inferred()
+        if column is None or column.kind not in ("integer", "decimal", "real") or column.measure != AS_IT_IS:
+            categories.append(name)
+            continue
+        if name in job.hierarchies:
+            raise JobError(
+                f"The algorithm {job.algorithm!r} publishes means of {name!r}, so its hierarchy has no effect. Leave "
+                "the hierarchy out, or use an algorithm that generalizes, such as 'mondrian'."
+            )
+        found[name] = column.under_one_top()
+    if categories:
+        require_gower(make_algorithm(job.algorithm, **job.parameters), categories)
+    return found
 
 
 def _fitted(
@@ -378,7 +409,6 @@ def with_classes(
         others = [column_name for column_name in frame.columns if column_name != name]
         wrong = "is the column itself" if target == name else "is no column of the table"
         raise JobError(f"The target {target!r} of the hierarchy of {name!r} {wrong}. {near_miss(target, others)}")
-    from dataclasses import replace
 
     from kanopy._table.column import class_counts
 
@@ -395,8 +425,11 @@ def resolve_hierarchy(
     most_levels: int | None = None,
     multiplicity: Longs | None = None,
     unit_of_row: Ints | None = None,
+    table_rows: int | None = None,
 ) -> Hierarchy:
     """One hierarchy from whatever the job gives for it; nothing given means the best that fits the column.
+
+    The first `table_rows` are the table's, others those of a population.
 
     `most_levels` cuts a tree that was chosen automatically: each level multiplies the candidates of a search over
     levels without telling readers much more.
@@ -413,6 +446,20 @@ def resolve_hierarchy(
     )
     if values is None:
         return Hierarchy.flat([MISSING_LABEL], name=name)
+
+    labels = values.labels
+
+    def rare() -> set[str]:
+        """What fewer than k have in the table, whatever the population has."""
+        own = typed_column(
+            column[:table_rows], missing_tokens=missing_tokens, name=name,
+            multiplicity=None if multiplicity is None else multiplicity[:table_rows],
+            unit_of_row=None if unit_of_row is None else unit_of_row[:table_rows],
+        )  # fmt: skip
+        having = {} if own is None else dict(zip(own.labels(), own.holders.tolist(), strict=True))
+        return {label for label in labels() if having.get(label, 0) < k}
+
+    values = replace(values, rare=rare)
     if source is None:
         parameters: dict[str, Any] = {"method": "auto"}
     elif isinstance(source, Mapping):

@@ -307,6 +307,13 @@ class Job(Declared):
                     f"The algorithm {self.algorithm!r} makes classes of k rows, and k is 1. Use k = 2 or more, or "
                     "the algorithm optimal."
                 )
+            if made.averages:
+                mistakes += [
+                    f"The algorithm {self.algorithm!r} {why}. Leave {name} out, or use an algorithm that generalizes, "
+                    "such as 'optimal'."
+                    for name, why in kinds.NOT_AVERAGED.items()
+                    if getattr(self, name)
+                ]
             parameters = {name: getattr(made, name) for name in self.parameters}
             object.__setattr__(self, "parameters", parameters)
         role = None if self.target is None else self.roles.get(self.target)

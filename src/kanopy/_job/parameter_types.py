@@ -26,6 +26,15 @@ def known_metrics() -> Iterable[str]:
     return METRICS
 
 
+NOT_AVERAGED = {
+    "unit": "counts rows, not people",
+    "min_levels": "publishes means, which have no level",
+    "max_levels": "publishes means, which have no level",
+    "separators": "does not split lists",
+}
+"""Settings that an algorithm which publishes means has no use for, and why."""
+
+
 def default_algorithm(local: bool) -> str:
     """The algorithm of a job that names none."""
     return "best" if local else "optimal"

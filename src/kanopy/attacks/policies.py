@@ -142,12 +142,17 @@ class PolicyReport(ReprMixin):
     @property
     def requirements(self) -> tuple[Requirement, ...]:
         """All requirements."""
-        return tuple(part for each in self.sections for part in each.parts if isinstance(part, Requirement))
+        return tuple(
+            requirement
+            for section in self.sections
+            for requirement in section.parts
+            if isinstance(requirement, Requirement)
+        )
 
     @property
     def counts(self) -> dict[str, int]:
         """How many requirements are in each state."""
-        return {state: sum(each.state == state for each in self.requirements) for state in STATES}
+        return {state: sum(requirement.state == state for requirement in self.requirements) for state in STATES}
 
     @property
     def holds(self) -> bool:
@@ -170,9 +175,10 @@ class PolicyReport(ReprMixin):
             "policy": self.policy["name"], "title": self.policy["title"], "verdict": self.verdict,
             "holds": self.holds, "counts": self.counts,
             "requirements": [
-                {"number": each.number, "title": each.title, "state": each.state, "source": each.source,
-                 "evidence": each.evidence}
-                for each in self.requirements
+                {"number": requirement.number, "title": requirement.title, "state": requirement.state,
+                "source": requirement.source,
+                 "evidence": requirement.evidence}
+                for requirement in self.requirements
             ],
             **({"manifest_sha256": self.checksum} if self.checksum else {}),
         }  # fmt: skip
@@ -205,18 +211,18 @@ def report_policy(evidence: Evidence, *, checksum: str = "") -> PolicyReport:
     from kanopy.attacks.policy_checks import CHECKS
 
     require_fitting(evidence)
-    told = Progress(evidence.progress) if evidence.progress is not None else SILENT
+    notify = Progress(evidence.progress) if evidence.progress is not None else SILENT
     sections = []
     for number, section in enumerate(evidence.policy["sections"]):
-        told("checking requirements", number / len(evidence.policy["sections"]))
+        notify("checking requirements", number / len(evidence.policy["sections"]))
         parts: list[Part] = []
-        for each in section["requirements"]:
-            if "check" in each:
-                state, words, more = CHECKS[each["check"]](evidence, each)
+        for asked in section["requirements"]:
+            if "check" in asked:
+                state, words, more = CHECKS[asked["check"]](evidence, asked)
             else:
                 state, words, more = TO_JUDGE, "No figure is available.", ()
-            source = each["source"]
-            parts.append(Requirement(each["number"], each["title"], state, source, words, each["asks"]))
+            source = asked["source"]
+            parts.append(Requirement(asked["number"], asked["title"], state, source, words, asked["asks"]))
             parts += more
         sections.append(DocumentSection(section["title"], (), tuple(parts)))
     numbers = {} if evidence.original is None or evidence.attacks is None else {"attacks": evidence.attacks.to_dict()}

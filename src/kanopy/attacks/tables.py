@@ -81,7 +81,7 @@ class People:
         first, last = int(values[0]), int(values[-1])
         if last - first + 1 == len(values):
             return order[starts[first] : starts[last + 1]]
-        return np.concatenate([order[starts[each] : starts[each + 1]] for each in values.tolist()])
+        return np.concatenate([order[starts[value] : starts[value + 1]] for value in values.tolist()])
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,7 +109,9 @@ class AttackTables:
     @cached_property
     def says(self) -> dict[str, Any]:
         """Per column which labels say something: they cover some value, and not all of them."""
-        return {name: (each.sizes > 0) & (each.sizes < max(each.domain.size, 2)) for name, each in self.covers.items()}
+        return {
+            name: (cover.sizes > 0) & (cover.sizes < max(cover.domain.size, 2)) for name, cover in self.covers.items()
+        }
 
     def matched_rows(self, people: People, predicate: Mapping[str, int]) -> Longs:
         """The rows of some people that a predicate, a label per column, covers; most selective column first."""
@@ -141,9 +143,9 @@ class AttackTables:
 
 
 def _among(inside: Ints, covers: Covers) -> Any:
-    found = np.zeros(covers.domain.size, np.bool_)
-    found[inside] = True
-    return found
+    is_inside = np.zeros(covers.domain.size, np.bool_)
+    is_inside[inside] = True
+    return is_inside
 
 
 def read_tables(
@@ -184,13 +186,13 @@ def read_tables(
     for what, frame in (("original", original), ("release", released), ("control group", control)):
         if frame is not None and not frame.height:
             raise DataError(f"The {what} has no rows. Give one that has.")
-    known = [name for name in shared if name not in unit]
+    known_columns = [name for name in shared if name not in unit]
     if control is not None:
-        if missing := [name for name in (*known, *unit) if name not in control.columns]:
+        if missing := [name for name in (*known_columns, *unit) if name not in control.columns]:
             raise DataError(
                 f"The control group has no column {some(missing)}. It must have the same columns as the original."
             )
-        _require_others(original, control, known, unit)
+        _require_others(original, control, known_columns, unit)
     notes = []
     if strangers:
         notes.append(f"Columns of the release that are not in the original are ignored: {some(strangers)}.")
@@ -198,11 +200,11 @@ def read_tables(
     covers: dict[str, Covers] = {}
     values: dict[str, Ints] = {}
     unreadable = []
-    for name in known:
+    for name in known_columns:
         domain, codes = column_domain(_both(original, control, name))
         texts, of_row = column_values(released[name]).sorted_as_text()
         strange: list[str] = []
-        each = understand(
+        column_covers = understand(
             texts,
             domain,
             (hierarchies or {}).get(name),
@@ -210,11 +212,11 @@ def read_tables(
             null_is_missing=_kept_gaps(domain, texts, of_row),
         )
         if strange:
-            each = _read_again(each)
-        left = [place for place, kind in enumerate(each.kinds) if kind == "unknown"]
+            column_covers = _read_again(column_covers)
+        left = [index for index, kind in enumerate(column_covers.kinds) if kind == "unknown"]
         if left:
             rows = int(np.isin(of_row, left).sum())
-            examples = tuple(str(each.labels[place]) for place in left[:5])
+            examples = tuple(str(column_covers.labels[index]) for index in left[:5])
             unreadable.append(Unreadable(name, len(left), rows, examples))
             if len(left) == len(texts):
                 notes.append(
@@ -222,10 +224,10 @@ def read_tables(
                     "hierarchy (--hierarchies, or a job)."
                 )
                 continue
-        labels[name], covers[name], values[name] = of_row, each, codes
+        labels[name], covers[name], values[name] = of_row, column_covers, codes
     if not covers:
         raise DataError(
-            f"No column of the release can be read: {some(known)}. Give the hierarchies whose "
+            f"No column of the release can be read: {some(known_columns)}. Give the hierarchies whose "
             "labels it uses (--hierarchies, or a job)."
         )
     changed = tuple(name for name in (quasi or covers) if name in covers and (quasi or _changed(covers[name])))
@@ -283,18 +285,18 @@ def _read_again(covers: Covers) -> Covers:
     from kanopy.verify.labels import values_under
 
     values = covers.domain.labels[: covers.domain.present]
-    places = [place for place, kind in enumerate(covers.kinds) if kind == "unknown"]
+    places = [index for index, kind in enumerate(covers.kinds) if kind == "unknown"]
     start, stop, kinds, breadth = covers.start.copy(), covers.stop.copy(), list(covers.kinds), covers.breadth.copy()
     more: list[Ints] = []
     used = len(covers.members)
-    for place in places[: max(1, MOST_READINGS // max(len(values), 1))]:
-        found = values_under(str(covers.labels[place]), values)
-        if not found:
+    for index in places[: max(1, MOST_READINGS // max(len(values), 1))]:
+        covered = values_under(str(covers.labels[index]), values)
+        if not covered:
             continue
-        more.append(np.array(found, np.int32))
-        start[place], stop[place], kinds[place] = used, used + len(found), "interval"
-        breadth[place] = len(found)
-        used += len(found)
+        more.append(np.array(covered, np.int32))
+        start[index], stop[index], kinds[index] = used, used + len(covered), "interval"
+        breadth[index] = len(covered)
+        used += len(covered)
     return replace(
         covers, members=np.concatenate([covers.members, *more]).astype(np.int32), start=start, stop=stop,
         kinds=tuple(kinds), breadth=breadth,

@@ -210,13 +210,13 @@ def main() -> None:
 def _addresses(arguments: list[str]) -> Iterator[str]:
     """The arguments, those of servers as addresses, so that no message and no file ever shows their passwords."""
     for argument in arguments:
-        found = re.fullmatch(r"(?s)(?:(-[A-Za-z]|--[\w-]+)=?)?([A-Za-z][A-Za-z0-9+.-]*://.*)", argument)
-        if found is None:
+        match = re.fullmatch(r"(?s)(?:(-[A-Za-z]|--[\w-]+)=?)?([A-Za-z][A-Za-z0-9+.-]*://.*)", argument)
+        if match is None:
             yield argument
             continue
-        if found[1]:
-            yield found[1]
-        yield Address(found[2])
+        if match[1]:
+            yield match[1]
+        yield Address(match[2])
 
 
 def _run() -> int:

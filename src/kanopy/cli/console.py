@@ -31,7 +31,7 @@ def _plainer(error: UnicodeError) -> tuple[str, int]:
     assert isinstance(error, UnicodeEncodeError)
     letters = error.object[error.start : error.end]
     return "".join(
-        _PLAINER.get(each) or each.encode("ascii", "backslashreplace").decode() for each in letters
+        _PLAINER.get(letter) or letter.encode("ascii", "backslashreplace").decode() for letter in letters
     ), error.end
 
 
@@ -159,7 +159,7 @@ def spoken(message: str) -> str:
     >>> spoken("Name the columns (quasi=…), or choose missing='suppress'.")
     'Name the columns (--quasi …), or choose --missing suppress.'
     """
-    return _SPOKEN.sub(lambda found: f"--{found[1]} {found[2] or found[3]}", message)
+    return _SPOKEN.sub(lambda match: f"--{match[1]} {match[2] or match[3]}", message)
 
 
 def grid(titles: Iterable[str], rows: Iterable[Iterable[Any]], **options: Any) -> Any:
@@ -233,11 +233,11 @@ def progress_bar() -> Iterator[Callback]:
     with bar:
         task = bar.add_task("starting", total=None, note="")
 
-        told: list[str] = []
+        stages_shown: list[str] = []
 
         def show(step: Step) -> None:
-            if step.stage.startswith("preparing") and not told and not stream.is_terminal:
-                told.append(step.stage)
+            if step.stage.startswith("preparing") and not stages_shown and not stream.is_terminal:
+                stages_shown.append(step.stage)
                 often = "every run, because the cache folder is not writable (NUMBA_CACHE_DIR sets another)"
                 often = "the first run, once" if "first" in step.note else often
                 note(f"Compiled code is prepared in {often}; this takes some seconds.")

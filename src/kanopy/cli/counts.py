@@ -47,11 +47,17 @@ def count(
     if is_database(data):
         require_unchanged(wanted)
     with open_table("stream", data, layout=layout.over(wanted), skip=wanted.skip_rows) as engine:
-        found = engine.count(columns).rename({ROWS: ROWS_COLUMN})
+        counts = engine.count(columns).rename({ROWS: ROWS_COLUMN})
     with staged(forbidden=inputs_of(data)) as release:
-        release.table(found, output, private=True)
-    told = {"counts": str(output), "rows": int(found[ROWS_COLUMN].sum()), "different": found.height, "columns": columns}
+        release.table(counts, output, private=True)
+    summary = {
+        "counts": str(output),
+        "rows": int(counts[ROWS_COLUMN].sum()),
+        "different": counts.height,
+        "columns": columns,
+    }
     note(f"{output} contains values of the original table: for internal use.")
     emit(
-        told, lambda out: out.print(f"{told['rows']:,} rows, {found.height:,} distinct ones in {len(columns)} columns.")
+        summary,
+        lambda out: out.print(f"{summary['rows']:,} rows, {counts.height:,} distinct ones in {len(columns)} columns."),
     )

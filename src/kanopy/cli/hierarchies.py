@@ -70,9 +70,9 @@ def build(
     check_outputs(inputs_of(data), output)
     if classification is not None:
         method = _implied(method, "classification")
-    own = {"levels": levels, "max_fan_out": max_fan_out, "senses": senses, "style": style}
-    own["classification"] = classification
-    named = {name: value for name, value in own.items() if value is not None}
+    options = {"levels": levels, "max_fan_out": max_fan_out, "senses": senses, "style": style}
+    options["classification"] = classification
+    named = {name: value for name, value in options.items() if value is not None}
     proposal: Proposal | None = None
     if method == "auto":
         from kanopy._parameter_types import Integer, taken
@@ -333,12 +333,12 @@ MOST_LEVELS = 5
 def _first_labels(hierarchy: Hierarchy) -> list[list[str]]:
     """The first labels of some levels above the values, the coarsest last; more of a level are hinted at."""
     short = hierarchy.with_levels(MOST_LEVELS + 1) if hierarchy.height > MOST_LEVELS else hierarchy
-    found = []
+    first_labels = []
     for level in range(1, short.height + 1):
         nodes = short.level(level).nodes
         more = ["…"] if len(nodes) > MOST_LABELS else []
-        found.append([short.label(int(node)) for node in nodes[:MOST_LABELS]] + more)
-    return found
+        first_labels.append([short.label(int(node)) for node in nodes[:MOST_LABELS]] + more)
+    return first_labels
 
 
 def _release_loss(frame: pl.DataFrame, column: str, entry: Suggestion, job: Job) -> float | None:
@@ -390,13 +390,13 @@ def compare(
     if (data is None) != (column is None):
         raise InputError("To measure the loss give both --data and --column.")
     hierarchies = [read_hierarchy(file, require_nesting=False) for file in files]
-    found = compare_hierarchies(hierarchies)
+    comparison = compare_hierarchies(hierarchies)
     reduced = None if data is None or column is None else _column(data, column, given["missing_tokens"], layout)
     k = given["k"]
     losses = [None if reduced is None or not h.nested else loss_at(h, reduced, k) for h in hierarchies]
     listed = [
         {"file": str(file), **facts.to_dict(), "groups": groups, "loss": None if loss is None else loss[0]}
-        for file, facts, groups, loss in zip(files, found.outlines, found.groups, losses, strict=True)
+        for file, facts, groups, loss in zip(files, comparison.outlines, comparison.groups, losses, strict=True)
     ]
 
     def show(console: Any) -> None:
@@ -408,14 +408,14 @@ def compare(
             for entry in listed
         )  # fmt: skip
         console.print(grid(("file", ">values", ">height", "nodes per level", ">loss"), rows))
-        console.print(Text(_agreement(files, found.groups, found.shared_groups, found.same)))
+        console.print(Text(_agreement(files, comparison.groups, comparison.shared_groups, comparison.same)))
 
     emit(
         {
             "hierarchies": listed,
-            "common_values": found.common_values,
-            "shared_groups": [list(row) for row in found.shared_groups],
-            "same": found.same,
+            "common_values": comparison.common_values,
+            "shared_groups": [list(row) for row in comparison.shared_groups],
+            "same": comparison.same,
             "k": k,
         },
         show,
@@ -423,8 +423,8 @@ def compare(
 
 
 def _short(sizes: Any) -> str:
-    shown = [str(size) for size in sizes]
-    return " ".join(shown if len(shown) <= 12 else [*shown[:6], "…", *shown[-5:]])
+    size_texts = [str(size) for size in sizes]
+    return " ".join(size_texts if len(size_texts) <= 12 else [*size_texts[:6], "…", *size_texts[-5:]])
 
 
 def _agreement(files: list[Path], groups: tuple[int, ...], shared: tuple[tuple[int, ...], ...], same: bool) -> str:

@@ -84,16 +84,16 @@ def mask(
     columns: dict[str, Any] = {"weights": _per_column(weights, "weights")} if weights else {}
     job: Any
     if given["job"] is not None:
-        own = Job.read(given["job"])
-        masks = own.masks
-        parameters = {**(own.parameters if masks else {}), **asked}
+        file_job = Job.read(given["job"])
+        masks = file_job.masks
+        parameters = {**(file_job.parameters if masks else {}), **asked}
         if diversity is not None:
-            parameters["diversity"] = _diversity(diversity, sensitive or own.sensitive)
+            parameters["diversity"] = _diversity(diversity, sensitive or file_job.sensitive)
         job = o.job_of(
             given,
-            algorithm=algorithm or (own.algorithm if masks else "fusion"),
+            algorithm=algorithm or (file_job.algorithm if masks else "fusion"),
             parameters=parameters,
-            quasi=[*own.quasi, *asked.get("text", ()), *o.columns(given["quasi"])],
+            quasi=[*file_job.quasi, *asked.get("text", ()), *o.columns(given["quasi"])],
             **columns,
         )
     else:
@@ -184,9 +184,9 @@ def baseline(
             out.print(f"Left out: {', '.join(left)}.", markup=False)
 
     facts = {"method": method, "columns": list(named), "rows": len(published), "unique_rows": alone, "left_out": left}
-    with standard_output(output) as place:
+    with standard_output(output) as output_path:
         with staged(forbidden=inputs) as release:
-            release.table(published, place, dialect=source.dialect)
+            release.table(published, output_path, dialect=source.dialect)
         emit({**facts, "seed": given["seed"], "guarantees_k": False}, show_it)
 
 
@@ -195,13 +195,13 @@ def _per_column(texts: list[str] | None, name: str) -> dict[str, Any]:
     from kanopy._parameters import parameters_of
     from kanopy.masking.job import MaskJob
 
-    found: dict[str, Any] = {}
+    settings: dict[str, Any] = {}
     for text in texts or ():
         read = parameters_of(MaskJob)[name].kind.read(text)
         if isinstance(read, str):
             raise JobError(f"Write --{name} as column=number, not {text!r}.")
-        found |= read
-    return found
+        settings |= read
+    return settings
 
 
 def _diversity(text: str | None, sensitive: tuple[str, ...]) -> dict[str, Any]:
@@ -222,7 +222,7 @@ def show_masking(out: Any, result: Any, output: str, report: Path | None) -> Non
 
     from kanopy.cli.release import show_seconds, show_untouched
 
-    found = result.summary()
+    summary = result.summary()
     columns = result.job.columns
     guarded = {name for model in result.job.models for name in model.sensitive}
     looked_after = {*columns, *result.job.pseudonymize, *guarded}
@@ -244,28 +244,30 @@ def show_masking(out: Any, result: Any, output: str, report: Path | None) -> Non
     else:
         out.print("[bold yellow]![/] Answers were swapped. k-anonymity is not guaranteed.")
     if result.job.targets == "any":
-        rare = found["rare_answers_shown"]
+        rare = summary["rare_answers_shown"]
         out.print(
             f"[bold yellow]![/] {counted(rare, 'published answer')} {'was' if rare == 1 else 'were'} given by fewer "
             f"than {result.job.k} people: --targets any publishes answers of single people."
         )
     show_untouched(out, result)
-    shown = result.evaluation.substitutions()
-    if shown:
-        rows = ((_answer(each["from"]), _answer(each["to"]), f"{each['people']:,}", f"{each['similarity']:.3f}")
-                for each in shown[:10])  # fmt: skip
+    substitutions = result.evaluation.substitutions()
+    if substitutions:
+        rows = ((_answer(substitution["from"]), _answer(substitution["to"]), f"{substitution['people']:,}",
+        f"{substitution['similarity']:.3f}")
+                for substitution in substitutions[:10])  # fmt: skip
         out.print(grid(("from", "to", ">people", ">similarity"), rows))
-    if len(shown) > 10:
-        out.print(Text(f"… and {len(shown) - 10:,} more substitutions", style="dim"))
+    if len(substitutions) > 10:
+        out.print(Text(f"… and {len(substitutions) - 10:,} more substitutions", style="dim"))
     out.print(
-        f"semantic quality {found['semantic_quality']:.4f} ({found['measure']}), of the "
-        f"{counted(found['changed_answers'], 'changed answer')} {_mean(found['similarity_of_changes'])} · "
-        f"{counted(found['rows'], 'row')} · "
-        f"{counted(found['groups'], 'group')} · {counted(found['changed_records'], 'record')} changed · record linkage "
-        f"{found['record_linkage_percent']:.3f} % · semantic linkage {found['semantic_linkage_percent']:.3f} % · "
-        f"DM {found['dm']:,} · C_AVG {found['c_avg']:.2f}"
+        f"semantic quality {summary['semantic_quality']:.4f} ({summary['measure']}), of the "
+        f"{counted(summary['changed_answers'], 'changed answer')} {_mean(summary['similarity_of_changes'])} · "
+        f"{counted(summary['rows'], 'row')} · "
+        f"{counted(summary['groups'], 'group')} · {counted(summary['changed_records'], 'record')} changed · record "
+        f"linkage "
+        f"{summary['record_linkage_percent']:.3f} % · semantic linkage {summary['semantic_linkage_percent']:.3f} % · "
+        f"DM {summary['dm']:,} · C_AVG {summary['c_avg']:.2f}"
     )
-    show_seconds(out, found["seconds"])
+    show_seconds(out, summary["seconds"])
     out.print(Text(f"Release: {output}" + (f"   Report: {report}" if report else "")), soft_wrap=True)
 
 

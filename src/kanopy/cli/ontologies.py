@@ -127,14 +127,16 @@ def measured(name: str, depth_offset: int | None) -> Measure:
     from kanopy.ontology.similarity.formulas import wu_palmer
     from kanopy.ontology.similarity.measures import find_measure
 
-    found = find_measure(name)
+    named_measure = find_measure(name)
     if depth_offset is None:
-        return found
-    if found.function is not wu_palmer:
-        raise InputError(f"{found.name} counts no depth from the root. Leave --depth-offset out, or use wu-palmer.")
+        return named_measure
+    if named_measure.function is not wu_palmer:
+        raise InputError(
+            f"{named_measure.name} counts no depth from the root. Leave --depth-offset out, or use wu-palmer."
+        )
     if depth_offset < 0:
         raise InputError(f"A depth begins at 0 or above, not at {depth_offset}.")
-    return replace(found, function=partial(wu_palmer, depth_offset=depth_offset))
+    return replace(named_measure, function=partial(wu_palmer, depth_offset=depth_offset))
 
 
 def _similarities(loaded: list[Taxonomy], wanted: list[tuple[str, str]], chosen: Measure) -> None:
@@ -174,11 +176,11 @@ def _benchmark(taxonomy: Taxonomy, file: Path, measure: str) -> None:
 
     pairs, ratings = read_word_pairs(file, ratings=True)
     names = [find_measure(measure).name] if measure else list(MEASURES)
-    found = rating_agreement(taxonomy, pairs, ratings, names)
+    agreements = rating_agreement(taxonomy, pairs, ratings, names)
     rows = [
         {"measure": item.measure, "pearson": item.pearson, "spearman": item.spearman}
         | ({"reason": item.reason} if item.reason else {})
-        for item in found
+        for item in agreements
     ]
 
     def show(console: Any) -> None:
@@ -188,7 +190,7 @@ def _benchmark(taxonomy: Taxonomy, file: Path, measure: str) -> None:
                 *("-" if value is None else f"{value:.3f}" for value in (item.pearson, item.spearman)),
                 item.reason,
             )
-            for item in found
+            for item in agreements
         ]
         title = f"{len(pairs)} word pairs of {file.name}"
         console.print(grid(("measure", ">Pearson", ">Spearman", ""), lines, title=title))

@@ -67,10 +67,7 @@ FORM: dict[str, tuple[Any, str]] = {
     "header_row": (int | None, "The row with the column names, counted from 1, if detection fails."),
 }
 SolutionFile = Annotated[
-    Path | None,
-    typer.Option(
-        help="Write the solution, for `kanopy apply` to new rows. For internal use: contains original values."
-    ),
+    Path | None, typer.Option(help="Write the solution, for `kanopy apply` to new rows. For internal use.")
 ]
 JoiningColumn = Annotated[str | None, typer.Option("--on", help="The key column that joins the rows of both tables.")]
 EarlierRelease = Annotated[
@@ -160,21 +157,21 @@ TEXTS = (".csv", ".tsv", ".tab", ".txt", "")
 PACKED = (".gz", ".zst", ".zip")
 
 
-def is_text(place: Any) -> bool:
+def is_text(location: Any) -> bool:
     """Whether something that is read or written may be delimited text.
 
     >>> is_text("people.csv.gz"), is_text("-"), is_text("people.parquet"), is_text("all.duckdb::people"), is_text(None)
     (True, True, False, False, False)
     """
-    if place is None:
+    if location is None:
         return False
-    if str(place) == STANDARD or "://" in str(place):
-        return not str(place).startswith(("postgres://", "postgresql://"))
-    path = Path(str(place).partition("::")[0].partition("?")[0])
+    if str(location) == STANDARD or "://" in str(location):
+        return not str(location).startswith(("postgres://", "postgresql://"))
+    path = Path(str(location).partition("::")[0].partition("?")[0])
     return Path(path.stem if path.suffix.lower() in PACKED else path).suffix.lower() in TEXTS
 
 
-def is_workbook(place: Any) -> bool:
+def is_workbook(path: Any) -> bool:
     """Whether something that is read is a workbook.
 
     >>> is_workbook("people.xlsx"), is_workbook("people.ods::2024"), is_workbook("people.csv")
@@ -182,7 +179,7 @@ def is_workbook(place: Any) -> bool:
     """
     from kanopy._table.sources import KINDS
 
-    return KINDS.get(Path(str(place).partition("::")[0]).suffix.lower()) == "excel"
+    return KINDS.get(Path(str(path).partition("::")[0]).suffix.lower()) == "excel"
 
 
 def _table_of(given: Any) -> Any:
@@ -194,8 +191,10 @@ def _table_of(given: Any) -> Any:
 def _reads_text(given: Any) -> bool:
     names = ("data", "tables", "original", "released", "beside", "population")
     several = getattr(given, "data", "") is None and getattr(given, "job", None) is not None  # the job names its tables
-    found = [getattr(given, name, None) for name in names]
-    return several or any(is_text(one) for each in found for one in (each if isinstance(each, list) else [each]))
+    values_given = [getattr(given, name, None) for name in names]
+    return several or any(
+        is_text(one) for value in values_given for one in (value if isinstance(value, list) else [value])
+    )
 
 
 def _writes_text(given: Any) -> bool:
@@ -220,7 +219,7 @@ def _has_threads(given: Any) -> bool:
 def _has_timed(given: Any) -> bool:
     from kanopy.search.algorithms import timed_algorithms
 
-    named = {each.strip().partition(":")[0].replace("_", "-") for each in given.algorithms.split(",")}
+    named = {name_text.strip().partition(":")[0].replace("_", "-") for name_text in given.algorithms.split(",")}
     return bool(named & {"all", *timed_algorithms()})
 
 
@@ -237,7 +236,7 @@ PSEUDONYMS = Needs(
         given.wanted.pseudonymize
         or getattr(given.wanted, "margin", 0)
         or getattr(given, "ledger", None)
-        or any(each.secret != "none" for each in getattr(given.wanted, "protect", {}).values())
+        or any(treatment.secret != "none" for treatment in getattr(given.wanted, "protect", {}).values())
     ),
     "job",
 )
@@ -317,7 +316,9 @@ def command(
         return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=option, annotation=kind)
 
     def decorate(function: Callable[..., None]) -> Callable[..., None]:
-        asked_for = {name: each for name, each in (NEEDS | dict(needs or {})).items() if each}
+        asked_for = {
+            name: needs_of_option for name, needs_of_option in (NEEDS | dict(needs or {})).items() if needs_of_option
+        }
 
         @functools.wraps(function)
         def run(json: bool, context: typer.Context, **given: Any) -> None:
@@ -340,20 +341,23 @@ def command(
             )
             for name, (kind, words) in FORM.items()
         ]
-        own = [
-            each.replace(kind=inspect.Parameter.KEYWORD_ONLY)
-            for each in inspect.signature(function, eval_str=True).parameters.values()
-            if each.kind is not inspect.Parameter.VAR_KEYWORD and each.name not in (*names, *defaults)
+        parameters = [
+            parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY)
+            for parameter in inspect.signature(function, eval_str=True).parameters.values()
+            if parameter.kind is not inspect.Parameter.VAR_KEYWORD and parameter.name not in (*names, *defaults)
         ]
-        own = [each for other in own for each in (form if other.name == "layout" else [other])]
-        first = next((place for place, each in enumerate(own) if each.default is not each.empty), len(own))
+        parameters = [parameter for other in parameters for parameter in (form if other.name == "layout" else [other])]
+        first = next(
+            (index for index, parameter in enumerate(parameters) if parameter.default is not parameter.empty),
+            len(parameters),
+        )
         added = [shared(name) for name in (*names, *defaults)]
         run.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
             [
                 inspect.Parameter("context", inspect.Parameter.KEYWORD_ONLY, annotation=typer.Context),
-                *own[:first],
+                *parameters[:first],
                 *added,
-                *own[first:],
+                *parameters[first:],
                 shared("json"),
             ]
         )
@@ -370,11 +374,11 @@ def _with_layout(given: dict[str, Any]) -> dict[str, Any]:
     from kanopy._table.formats.layout import Layout
 
     declared = parameters_of(Job)
-    said = {
+    layout_settings = {
         name: None if given[name] is None else taken(declared[name].kind, given[name], f"--{name.replace('_', '-')}")
         for name in FORM
     }
-    return {**{name: value for name, value in given.items() if name not in FORM}, "layout": Layout(**said)}
+    return {**{name: value for name, value in given.items() if name not in FORM}, "layout": Layout(**layout_settings)}
 
 
 _asked: tuple[typer.Context, dict[str, Any]] | None = None
@@ -384,16 +388,20 @@ _asked: tuple[typer.Context, dict[str, Any]] | None = None
 def _refuse_options_in_vain(context: typer.Context, values: dict[str, Any], wanted: Any = None) -> None:
     """Refuse what was given on the command line and has no effect, and what the job of the command says in vain."""
     given = [name for name in context.params if _on_command_line(context, name)]
-    own = {name: name if name in given else OF_FIELD.get(name, "") for name in (*JOB_FIELDS, *OF_FIELD)}
-    called = {str(each.name): max(each.opts, key=len) for each in context.command.params}
+    field_of_option = {name: name if name in given else OF_FIELD.get(name, "") for name in (*JOB_FIELDS, *OF_FIELD)}
+    called = {str(option.name): max(option.opts, key=len) for option in context.command.params}
 
     def label(name: str) -> str:
-        return called[own.get(name, name)] if own.get(name, name) in given else name.replace("_", "-")
+        return (
+            called[field_of_option.get(name, name)]
+            if field_of_option.get(name, name) in given
+            else name.replace("_", "-")
+        )
 
-    found = {} if wanted is None else unused(wanted)
+    unused_settings = {} if wanted is None else unused(wanted)
     about = SimpleNamespace(**values, wanted=wanted)
-    found |= in_vain(given, context.obj.needs, about, "" if wanted is None else "job")
-    refuse_in_vain(found, label)
+    unused_settings |= in_vain(given, context.obj.needs, about, "" if wanted is None else "job")
+    refuse_in_vain(unused_settings, label)
 
 
 def on_command_line() -> list[str]:
@@ -460,9 +468,9 @@ def job_of(given: dict[str, Any], *, settled: bool = True, **settings: Any) -> A
     from kanopy.hierarchy.files.files import find_hierarchies
 
     file, folder, models = (given.get(name) for name in ("job", "hierarchies", "model"))
-    own = Job() if file is None else Job.read(file)
+    file_job = Job() if file is None else Job.read(file)
     if _asked is not None and _asked[0].obj.reads is not None:
-        own = reduced(own, _asked[0].obj.reads)
+        file_job = reduced(file_job, _asked[0].obj.reads)
     fields = {name: given.get(name) for name in JOB_FIELDS} | settings
     changes = {
         name: columns(value) if isinstance(value, list) else value
@@ -474,18 +482,18 @@ def job_of(given: dict[str, Any], *, settled: bool = True, **settings: Any) -> A
         changes = {"algorithm": None, "parameters": {}, **changes}
     for role in ("identifiers", "undecided", "withheld", "insensitive", "sensitive"):
         # The job file's role of a column yields to the unit that is named now; a quasi-identifier is no unit.
-        left = tuple(name for name in getattr(own, role) if name not in changes.get("unit", ()))
-        if role not in changes and left != getattr(own, role):
+        left = tuple(name for name in getattr(file_job, role) if name not in changes.get("unit", ()))
+        if role not in changes and left != getattr(file_job, role):
             changes[role] = left
     if given.get("separator"):
-        changes["separators"] = {**own.separators, **separators(given["separator"])}
+        changes["separators"] = {**file_job.separators, **separators(given["separator"])}
     models = [*(models or ()), *([f"subset-k:{given['every']}"] if given.get("every") else ())]
     if models:
-        changes["models"] = (*own.models, *models)
-    wanted = own.replaced(**changes) if changes else own
+        changes["models"] = (*file_job.models, *models)
+    wanted = file_job.replaced(**changes) if changes else file_job
     if folder is not None:
-        found = find_hierarchies(folder, wanted.quasi)
-        if without := [name for name in wanted.quasi if name not in found and name not in wanted.hierarchies]:
+        hierarchy_files = find_hierarchies(folder, wanted.quasi)
+        if without := [name for name in wanted.quasi if name not in hierarchy_files and name not in wanted.hierarchies]:
             note(f"{folder} has no hierarchy for {some(without)}: built from the data.")
-        wanted = wanted.replaced(hierarchies={**wanted.hierarchies, **found})
+        wanted = wanted.replaced(hierarchies={**wanted.hierarchies, **hierarchy_files})
     return settle(wanted) if settled else wanted

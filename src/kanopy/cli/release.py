@@ -92,8 +92,8 @@ def anonymize(
     if protect:
         from kanopy.cli.lists import treatments_given
 
-        own = o.job_of({"job": given["job"]}, settled=False).protect if given["job"] else {}
-        settings["protect"] = {**own, **treatments_given(protect)}
+        own_treatments = o.job_of({"job": given["job"]}, settled=False).protect if given["job"] else {}
+        settings["protect"] = {**own_treatments, **treatments_given(protect)}
     if given["param"]:
         # The kinds of the parameters are those of the algorithm, which the job file may name.
         named = o.job_of(
@@ -174,25 +174,25 @@ def publish(
         job = job.replaced(neutralize_formulas=True)
     key_file, mapping, manifest, report, values, fraction, target = (given.get(name) for name in o.OUTPUTS)
     share = None if fraction is None else as_share(fraction, "sampling-fraction")
-    shown: list[Callable[[], None]] = []
+    displays: list[Callable[[], None]] = []
 
     def finish(result: Any) -> None:
         draw = _show_statement if settings.get("emit_sql") else _show
-        shown.append(worked_out(result.summary(), lambda out: draw(out, result, output, report)))
+        displays.append(worked_out(result.summary(), lambda out: draw(out, result, output, report)))
 
-    with standard_output(output) as place, progress_bar() as show:
-        result, said = release_to(
-            data, job, Files(place, report, mapping, manifest, solution, bool(values), share, target),
+    with standard_output(output) as output_path, progress_bar() as show:
+        result, messages = release_to(
+            data, job, Files(output_path, report, mapping, manifest, solution, bool(values), share, target),
             read=lambda: read_data(data, layout), layout=layout, inputs=[key_file, *read],
             key=key_for(job, key_file, data), source=data, progress=show, finish=finish,
             neutralize=given["neutralize_formulas"], **settings,
         )  # fmt: skip
-    for line in (*result.notes, *said):
+    for line in (*result.notes, *messages):
         note(line)
     statement = Path(output) if settings.get("emit_sql") else None
     inside = report if report and holds_values(result, report, bool(values)) else None
     _keep_inside(statement, mapping, solution, inside)
-    shown[0]()
+    displays[0]()
 
 
 def _show(out: Any, result: Any, output: str, report: Path | None) -> None:
@@ -222,10 +222,8 @@ def _keep_inside(*files: Path | None) -> None:
     """Say which of the written files hold values of the original table."""
     names = [str(file) for file in files if file is not None]
     if names:
-        note(
-            f"{', '.join(names)} {'contains' if len(names) == 1 else 'contain'} values of the original table: for "
-            "internal use."
-        )
+        verb = "contains" if len(names) == 1 else "contain"
+        note(f"{', '.join(names)} {verb} values of the original table: for internal use.")
 
 
 def _show_release(out: Any, result: Any, output: str, report: Path | None) -> None:
@@ -276,10 +274,10 @@ def _show_release(out: Any, result: Any, output: str, report: Path | None) -> No
         f"{solution.algorithm}, {proved}{judged}"
     )
     if units := result.prepared.units:
-        known = "all rows" if not units.known else counted(units.known, "row")
+        rows_known = "all rows" if not units.known else counted(units.known, "row")
         lost = units.count - (verification.people or 0)
         out.print(
-            f"{units.count:,} {units.called} are counted; an attacker may know {known} of each; {lost:,} of them "
+            f"{units.count:,} {units.called} are counted; an attacker may know {rows_known} of each; {lost:,} of them "
             "have no published row."
         )
     if result.bound is not None:
@@ -328,8 +326,8 @@ def show_lost(out: Any, result: Any) -> None:
     if not lost:
         return
     out.print(Text("! ", style="bold yellow").append(lost, style="default"))
-    for each in result.advice:
-        out.print(Text(f"  loss {each.loss:.3f} if {each.change} ({each.option})"))
+    for advice_item in result.advice:
+        out.print(Text(f"  loss {advice_item.loss:.3f} if {advice_item.change} ({advice_item.option})"))
 
 
 def show_untouched(out: Any, result: Any) -> None:
@@ -345,12 +343,12 @@ def show_untouched(out: Any, result: Any) -> None:
             guarded.setdefault(f"guarded by {models}" if models else "no model guards {}", []).append(name)
     plain = ", ".join(name for name, role in untreated.items() if role == "insensitive")
     several = any(len(names) > 1 for names in guarded.values())
-    shown = [plain] * bool(plain) + [
+    phrases = [plain] * bool(plain) + [
         f"{', '.join(names)} (sensitive, {how.format('it' if len(names) == 1 else 'them')})"
         for how, names in guarded.items()
     ]
-    if shown:
-        out.print(Text(f"Published untouched: {('; ' if several else ', ').join(shown)}"))
+    if phrases:
+        out.print(Text(f"Published untouched: {('; ' if several else ', ').join(phrases)}"))
 
 
 def show_seconds(out: Any, seconds: dict[str, float]) -> None:

@@ -185,7 +185,9 @@ class DatabaseEngine:
         plan = asked.plan
         dtypes = {name: plan.labels[name].dtype for name in plan.quasi}
         kinds = {
-            name: pl.String() if isinstance(dtypes.get(name), (pl.Enum, pl.String)) else self.schema[name]
+            name: pl.String()
+            if isinstance(dtypes.get(name), (pl.Enum, pl.String))
+            else dtypes.get(name, self.schema[name])
             for name in plan.columns
         }
 

@@ -161,6 +161,9 @@ def _labels_of_rows(recoding: Recoding, column: EncodedColumn, j: int) -> pl.Ser
     # A file holds the categories of its columns too: those of suppressed rows must not be among them.
     used = np.bincount(codes, minlength=len(labels)) > 0
     labels = [label if there else None for label, there in zip(labels, used, strict=True)]
+    if recoding.averaged and recoding.averaged[j] and SUPPRESSED_LABEL not in labels:
+        numbers = pl.Series(column.name, [None if label is None else float(label) for label in labels], pl.Float64)
+        return numbers.gather(pl.Series(codes))
     categories = pl.Enum(list(dict.fromkeys(label for label in labels if label is not None)))
     return pl.Series(labels, dtype=categories).gather(pl.Series(codes)).rename(column.name)
 

@@ -28,9 +28,12 @@ def changed(name: str) -> DataError:
 
 def tally_of_distinct_rows(plan: RecodePlan) -> Tally:
     """The distinct rows of a plan, numbered in their order: what rows are compared with that were counted elsewhere."""
-    distinct_rows = plan.keys[np.flatnonzero(plan.first_fragments)]
+    distinct_rows = plan.keys[np.flatnonzero(plan.first_fragments)] if plan.keys.width else plan.keys
     tally = Tally(list(distinct_rows.schema.values()))
-    tally.add(distinct_rows.get_columns())
+    if plan.keys.width:
+        tally.add(distinct_rows.get_columns())
+    else:
+        tally.add_alike(int(plan.multiplicity.sum()))
     return tally
 
 

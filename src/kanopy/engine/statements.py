@@ -143,7 +143,7 @@ class Statements:
         if name in plan.quasi:
             label = f"p.l{plan.quasi.index(name)}"
             # A column that is published as it was keeps its type; values that mean missing are missing.
-            as_it_was = not isinstance(plan.labels[name].dtype, (pl.Enum, pl.String))
+            as_it_was = plan.publishes_as_it_was(name)
             expression = f"case when {label} is null then null else {expression} end" if as_it_was else label
         elif name in plan.withheld:
             expression = f"case when p.gone = 1 then null else {expression} end"

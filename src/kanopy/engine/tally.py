@@ -130,14 +130,21 @@ class Tally:
     def __init__(self, dtypes: Sequence[pl.DataType]) -> None:
         self.coders = [coder(dtype) for dtype in dtypes]
         self._rows = Rows(len(dtypes))
+        self._alike = 0
+        """Where no column is looked at: all rows, which are one distinct row."""
 
     def __len__(self) -> int:
-        return len(self._rows)
+        return len(self._rows) if self.coders else int(self._alike > 0)
 
     @property
     def counts(self) -> Longs:
         """How often each row came."""
-        return self._rows.counts
+        return self._rows.counts if self.coders else np.array([self._alike] * len(self), np.int64)
+
+    def add_alike(self, rows: int) -> Ints:
+        """More rows, where no column is looked at."""
+        self._alike += rows
+        return np.zeros(rows, np.int32)
 
     def add(self, columns: Sequence[pl.Series]) -> Ints:
         """The numbers of more rows."""
@@ -150,14 +157,17 @@ class Tally:
         columns = [
             own.read(pl.nth(at)).alias(f"c{n}") for n, (own, at) in enumerate(zip(self.coders, places, strict=True))
         ]
-        for batch in table.select(*columns, *more).collect_batches(
+        # Without a column, a batch would not know how many rows it has.
+        some = [] if columns or more else [pl.nth(0).is_null().alias("row")]
+        for batch in table.select(*columns, *more, *some).collect_batches(
             maintain_order=True, chunk_size=BATCH_ROWS, engine="streaming"
         ):
-            yield self.add(batch.get_columns()[: len(columns)]), batch
+            own = batch.get_columns()[: len(columns)]
+            yield self.add(own) if columns else self.add_alike(batch.height), batch
 
     def codes(self) -> list[Ints]:
         """Per column the codes of the distinct rows."""
-        return self._rows.codes()
+        return self._rows.codes() if self.coders else []
 
     def frame(self, names: Sequence[str]) -> pl.DataFrame:
         """The distinct rows with how often each came."""

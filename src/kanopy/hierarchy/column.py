@@ -13,7 +13,7 @@ import datetime as dt
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from decimal import Decimal, InvalidOperation
 from typing import Any, Literal
@@ -21,9 +21,9 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from kanopy._arrays import Floats, Longs
+from kanopy._arrays import SUPPRESSED_LABEL, Floats, Longs
 from kanopy._errors import HierarchyError, some
-from kanopy.hierarchy.hierarchy import Bounds
+from kanopy.hierarchy.hierarchy import Bounds, Hierarchy
 from kanopy.hierarchy.quantities import AS_IT_IS, Quantity, read_quantities
 from kanopy.hierarchy.timestamps import EPOCH, MICROSECOND, read_moments, without_zone
 
@@ -55,6 +55,8 @@ class Column:
     """What a value of a column of dates is, if it is more than a day: a month, a quarter or a week."""
     measure: Quantity = AS_IT_IS
     """What stands before and after numbers that were texts: a unit, a money sign."""
+    rare: Callable[[], Set[str]] | None = field(default=None, repr=False)
+    """The labels that fewer than k have in the table of a job: no name of a group may list one. `None`: no job."""
 
     @property
     def holders(self) -> Longs:
@@ -101,6 +103,18 @@ class Column:
             return self.numeric("")
         except HierarchyError:
             return self
+
+    def under_one_top(self) -> Hierarchy:
+        """The values, each with its number, and `*` above all of them.
+
+        >>> column_of([7, 3]).under_one_top().rows()
+        [('3', '*'), ('7', '*')]
+        """
+        assert self.numbers is not None
+        low, high = (np.append(self.numbers, self.numbers[at]) for at in (0, -1))
+        parent = np.append(np.full(self.size, self.size), -1).astype(np.int32)
+        labels = (*self.labels(), SUPPRESSED_LABEL)
+        return Hierarchy.from_intervals(low, high, parent, self.size, labels=labels, name=self.name)
 
     def units(self, amount: float, what: str) -> int:
         """An amount in the data's unit (a width, a cut point) as a whole number of positions."""

@@ -166,6 +166,8 @@ class DistinctRowSteps(EngineSteps):
 
         Rows without a value for the unit stand alone: each is prepared as a distinct row of its own.
         """
+        import polars as pl
+
         from kanopy._compiler import prepare as prepare_kernels
         from kanopy._table.grouping import without_unit
         from kanopy.engine.contract import ROWS
@@ -184,21 +186,23 @@ class DistinctRowSteps(EngineSteps):
             roles, notes, untouched = roles_of(head, job, engine.distinct)
             counted = engine.count(deciding) if self._counts is None else self._counts
             multiplicity = counted[ROWS].to_numpy().astype(np.int64)
-            self._counted = counted.drop(ROWS)
+            self._counted = counted.drop(ROWS) if deciding else pl.DataFrame(height=1)
         rows = int(multiplicity.sum())
-        if job.k > rows:
+        if job.quasi and job.k > rows:
             raise too_few_rows(job.k, rows)
         with self.clock.stage("encode"):
             prepare_kernels(first_kernels(job), self.notify)
             self.notify("encoding")
-            frame = read_part(self._counted, job)
+            frame = read_part(self._counted, job) if deciding else self._counted
             self._distinct_row = np.arange(frame.height, dtype=np.int32)
-            if job.unit:
+            if job.unit and job.quasi:
                 alone = without_unit(frame, job.unit, job.missing_tokens)
                 self._distinct_row = np.repeat(self._distinct_row, np.where(alone, multiplicity, 1))
                 frame = frame[self._distinct_row]
                 multiplicity = np.where(alone, 1, multiplicity)[self._distinct_row]
-            units, about_units = units_for(frame, job, multiplicity, looked_at=read_part(head, job))
+            units, about_units = None, tuple[str, ...]()
+            if job.quasi:  # treatments alone count nobody in classes
+                units, about_units = units_for(frame, job, multiplicity, looked_at=read_part(head, job))
             table = generalizable(frame, job, self._population, units, multiplicity)
             about_units = (*about_units, *about_people(read_part(head, job), job))
         return Prepared(
@@ -278,7 +282,8 @@ class DistinctRowSteps(EngineSteps):
         assert multiplicity is not None and applied.published is not None
         records = DistinctRows(applied.published, multiplicity if applied.kept is None else multiplicity[applied.kept])
         # Pseudonyms are made row by row where rows pass by; they decide nothing and are not here.
-        checked = replace(_with_every_row(applied), job=applied.job.replaced(pseudonymize=(), protect={}))
+        plain: dict[str, Any] = {"pseudonymize": (), **({"protect": {}} if applied.job.quasi else {})}
+        checked = replace(_with_every_row(applied), job=applied.job.replaced(**plain))
         return replace(second_opinion(checked, records), solution=applied.solution)
 
 
@@ -288,6 +293,8 @@ def key_columns(job: Job) -> list[str]:
     >>> key_columns(Job(quasi=["age"], k=2, models=["l-distinct:ill:2"], unit=["patient"]))
     ['age', 'ill', 'patient']
     """
+    if not job.quasi:
+        return []
     asked = [name for model in job.models for name in (*model.sensitive, *model.hidden)]
     if job.target is not None:
         asked.append(job.target)

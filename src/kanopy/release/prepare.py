@@ -220,6 +220,7 @@ def prepare(
             prepare_kernels(first_kernels(job), progress)
             progress("encoding")
             units, about = units_for(frame, job, lists=lists)
+            about = about if job.quasi else ()  # nothing is promised of what others know
             notes = (*notes, *(() if lists is None else (lists.note,)), *about, *about_people(whole, job))
             table = generalizable(frame, job, population, units)
     else:

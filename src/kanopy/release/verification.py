@@ -86,7 +86,11 @@ def second_opinion(
         levels = getattr(solution, "levels", None)
         at_level = {} if levels is None else dict(zip(prepared.names, levels, strict=True))
         labels_verified = set() if true_labels is None else true_labels
-        names = [name for name in prepared.names if (name, at_level.get(name)) not in labels_verified]
+        averaged = averaged_columns(prepared, solution)
+        checked = {name for name in prepared.names if (name, at_level.get(name)) in labels_verified}
+        names = [name for name in prepared.names if name not in checked and name not in averaged]
+        if averaged:
+            _verify_averages(applied, published, averaged)
         remarks = verified_labels(prepared, prepared.table, job, published, applied.kept, names)
         least = getattr(job, "least_rows", job.k)
         exposed = ends.exposed_endpoints(
@@ -98,6 +102,29 @@ def second_opinion(
     checks = verify_treated(applied.treated, job, published)
     population = None if background is None else background.population
     return Verified(verification, records, solution, remarks, population, checks)
+
+
+def averaged_columns(prepared: Prepared, solution: Any) -> list[str]:
+    """The quasi-identifiers of which classes publish means or medians."""
+    averaged = solution.recoding.averaged
+    return [name for name, own in zip(prepared.names, averaged, strict=bool(averaged)) if own]
+
+
+def _verify_averages(applied: Applied, published: pl.DataFrame, averaged: list[str]) -> None:
+    """The second opinion on means: each is that of the rows which publish it."""
+    import polars as pl
+
+    from kanopy.verify.averages import verify_averages
+
+    prepared, job, kept = applied.prepared, applied.job, applied.kept
+    gone = applied.solution.recoding.group_of_row < 0
+    rows, standing = prepared.values, prepared.multiplicity
+    if kept is not None:
+        rows, gone, standing = rows.filter(pl.Series(kept)), gone[kept], None if standing is None else standing[kept]
+    verify_averages(
+        rows, published, prepared.names, averaged, job.parameters.get("publish", "mean"), job.missing_tokens,
+        suppressed=gone, multiplicity=standing,
+    )  # fmt: skip
 
 
 def _verify(applied: Applied, published: pl.DataFrame, background: Background | None) -> Verification:
@@ -204,11 +231,18 @@ def verified_labels(
     from kanopy.hierarchy.hierarchy import Hierarchy
     from kanopy.verify.labels import verify_labels
 
+    def of_published(values: Any) -> pl.Series | None:
+        return None if values is None else pl.Series(values if is_published is None else values[is_published])
+
     original = prepared.values if is_published is None else prepared.values.filter(pl.Series(is_published))
+    units = None if prepared.units is None else prepared.units.of_row
     groups = {name: functools.partial(labels_above, hierarchy) for name, hierarchy in table.hierarchies.items()}
     given = [name for name, source in job.hierarchies.items() if isinstance(source, (Hierarchy, str, Path))]
     tokens = job.missing_tokens
-    return verify_labels(original, published, names, groups, given=given, missing_tokens=tokens, k=job.k)
+    return verify_labels(
+        original, published, names, groups, given=given, missing_tokens=tokens, k=job.k,
+        multiplicity=of_published(prepared.multiplicity), units=of_published(units),
+    )  # fmt: skip
 
 
 def labels_above(hierarchy: Hierarchy, value: str) -> list[str]:

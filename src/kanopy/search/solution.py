@@ -164,7 +164,7 @@ class About:
             )
         if problem.level_limits and not self.level_limits:
             raise JobError(
-                f"The algorithm {name!r} publishes sets of values, which have no level, so the levels of a column "
+                f"The algorithm {name!r} publishes labels that have no level, so the levels of a column "
                 "cannot be limited. Drop the limits, or use algorithm 'optimal' or 'best'."
             )
 
@@ -204,6 +204,8 @@ class Algorithm(Declared):
     counts_whole_classes: ClassVar[bool] = False
     """Whether what it proves is also found where a table lies whose different rows do not fit on one machine, by
     counting the whole classes of some choices of levels there."""
+    averages: ClassVar[bool] = False
+    """Whether it publishes means or medians of classes: a numeric column takes no hierarchy then."""
     variants: ClassVar[tuple[Mapping[str, Any], ...]] = ()
     """Parameters, besides none, with which a comparison of all algorithms also runs it."""
 

@@ -68,7 +68,7 @@ class Redact(Builder):
     method: ClassVar[str] = "redact"
     summary: ClassVar[str] = "hide the characters of a code step by step (ZIP)"
     fits: ClassVar[frozenset[str]] = frozenset({"text", "integer"})
-    side: Annotated[Literal["right", "left"], OneOf("right", "left"), "the side the side where hiding begins"] = "right"
+    side: Annotated[Literal["right", "left"], OneOf("right", "left"), "the side where hiding begins"] = "right"
     steps: Annotated[tuple[int, ...], ListOf(Integer(1)), "characters hidden per level [default: one]"] = ()
     char: Annotated[str, Text("a single character", usable=_one), "the replacement of a hidden character"] = "*"
     keep_length: Annotated[bool, Flag(), "replace hidden characters; otherwise they are cut off"] = True

@@ -61,7 +61,8 @@ def with_traces(verified: Verified, applied: Applied) -> tuple[Verified, tuple[s
 
     prepared, job, published, is_published = applied.prepared, applied.job, applied.published, applied.kept
     link, units = link_of(prepared, job), prepared.units
-    if link is None or units is None or published is None or isinstance(applied.solution, Masked):
+    nothing = not prepared.names or isinstance(applied.solution, Masked)  # treatments alone make no classes
+    if link is None or units is None or published is None or nothing:
         return verified, ()
     assert isinstance(job, Job)
     is_shown = applied.solution.recoding.group_of_row >= 0

@@ -58,6 +58,8 @@ def why_not_pushdown(job: Job) -> str | None:
             return (
                 f"classes that satisfy {model.name!r} in parts may not do so together; 'optimal' counts whole classes"
             )
+    if algorithm_class(job.algorithm).averages:
+        return f"the means of {job.algorithm!r} are those of rows that lie together"
     if job.column_tokens or job.decimals:
         return "values are only read as a job says where all distinct rows are in memory"
     if job.unit:

@@ -37,8 +37,6 @@ def whole_table(job: Any) -> str | None:
     if whole:
         methods = dict.fromkeys(protect[column].name for column in whole)
         return f"{some(methods)} of {some(whole)} needs all rows at once"
-    if protect and not job.quasi:
-        return "only that engine runs a job without quasi-identifiers"
     return None
 
 

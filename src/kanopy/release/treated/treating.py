@@ -155,7 +155,8 @@ def nothing_generalized(domain: Domain) -> Solution:
     from kanopy._core.classes import recoding_from_nodes
     from kanopy.search.solution import Solution
 
-    recoding = recoding_from_nodes(domain, np.zeros(domain.rows, np.int32), np.zeros((1, 0), np.int32))
+    rows = len(domain.tuple_of_row)
+    recoding = recoding_from_nodes(domain, np.zeros(rows, np.int32), np.zeros((1, 0), np.int32))
     return Solution(NOTHING_GENERALIZED, recoding, 0.0)
 
 

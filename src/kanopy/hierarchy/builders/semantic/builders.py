@@ -21,7 +21,7 @@ from kanopy.hierarchy.builders.base import Builder
 from kanopy.hierarchy.builders.semantic.cuts import CutTree, cut_levels, even_sizes, with_partial_groups
 from kanopy.hierarchy.builders.semantic.everyday import Known, everyday, spread
 from kanopy.hierarchy.builders.semantic.kinds import with_kinds
-from kanopy.hierarchy.builders.semantic.naming import GroupNames, spelled, unique_terms
+from kanopy.hierarchy.builders.semantic.naming import GroupNames, frequent_holders, spelled, unique_terms
 from kanopy.hierarchy.builders.semantic.official import MOST_ROWS, official_levels
 from kanopy.hierarchy.builders.semantic.uniting import MEANING, OTHER, by_meaning, concepts_of, united_levels
 from kanopy.hierarchy.column import Column, column_of
@@ -107,7 +107,8 @@ class SemanticBuilder(Builder):
         )
         groups = Groups([])
         if len(known_labels) > 1 or (known_labels and not sources):
-            people = column.counts[known_labels].tolist() if column.counts.max() > 1 else []
+            people = frequent_holders(column)
+            people = people[known_labels].tolist() if len(people) else []
             groups = self._group(senses, [labels[at] for at in known_labels], concepts[known_labels], notes, people)
         if sources or (self.unknown == "other" and groups.names and len(known_labels) < len(labels)):
             return self._united(sources, groups, known_labels, senses, labels, concepts, column.name, notes)
