@@ -64,20 +64,22 @@ class Controller(Reviewing, TaskCache):
         path = str(project.folder / source) if uploaded else source
         before = project.work
         try:
-            found = await self.run_long(f"Opening {name or source}", "table.open_table", source=path, example=example)
+            opened_table = await self.run_long(
+                f"Opening {name or source}", "table.open_table", source=path, example=example
+            )
         except KanopyError:
             if uploaded and source != before.source:
                 project.drop_upload(source)
             raise
-        files = {column: self._keep_text(column, text) for column, text in found["hierarchies"].items()}
-        job = Job.from_dict(found["job"]).replaced(hierarchies=files)
-        columns = tuple(found["columns"])
-        keep_job = keep_job and {each["column"] for each in columns} == {each["column"] for each in before.columns}
+        files = {column: self._keep_text(column, text) for column, text in opened_table["hierarchies"].items()}
+        job = Job.from_dict(opened_table["job"]).replaced(hierarchies=files)
+        columns = tuple(opened_table["columns"])
+        keep_job = keep_job and {entry["column"] for entry in columns} == {entry["column"] for entry in before.columns}
         if keep_job:
             job = before.job
-        opened = Work(source, job, columns, (), table=found["table"])
-        profiles = found.pop("profiles")
-        self._known_table = signature(path), found["table"]
+        opened = Work(source, job, columns, (), table=opened_table["table"])
+        profiles = opened_table.pop("profiles")
+        self._known_table = signature(path), opened_table["table"]
         project.change(
             f"open {name or Path(source).name}",
             lambda work: replace(
@@ -86,7 +88,7 @@ class Controller(Reviewing, TaskCache):
         )
         self._store(self._request("table.profiles", READING)[0], profiles)
         self.schedule_prefetch(0.0)
-        return dict(found)
+        return dict(opened_table)
 
     def _keep_text(self, column: str, text: str) -> str:
         return self.project.keep_hierarchy(column, parse_json(text, column, name=column))
@@ -100,7 +102,9 @@ class Controller(Reviewing, TaskCache):
             return job
 
         job = changed(self.project.work.job)
-        built = await self._built(job, [each for each in columns if each in job.quasi and each not in job.hierarchies])
+        built = await self._built(
+            job, [column for column in columns if column in job.quasi and column not in job.hierarchies]
+        )
 
         def change(work: Work) -> Work:
             job = changed(work.job)
@@ -144,8 +148,8 @@ class Controller(Reviewing, TaskCache):
         """Choose the sense of a word of a column."""
 
         def change(work: Work) -> Work:
-            own = {**work.senses.get(column, {}), word: sense}
-            return replace(work, senses={**work.senses, column: own})
+            senses_of_column = {**work.senses.get(column, {}), word: sense}
+            return replace(work, senses={**work.senses, column: senses_of_column})
 
         self.project.change(f"{word} means {sense}", change)
 
@@ -162,8 +166,8 @@ class Controller(Reviewing, TaskCache):
             return "gone"
         if not work.table:
             return "changed"
-        known, digest = self._known_table
-        if known != now or not digest:
+        known_state, digest = self._known_table
+        if known_state != now or not digest:
             return "unchecked" if is_local(self.project.source) else "same"
         return "same" if digest == work.table else "changed"
 
@@ -219,8 +223,8 @@ class Controller(Reviewing, TaskCache):
     @property
     def suffix(self) -> str:
         """The format of the release: that of the table where it can be written."""
-        found = Path(self.project.source.partition("::")[0]).suffix.lower()
-        return found if found in SUFFIXES else ".csv"
+        suffix = Path(self.project.source.partition("::")[0]).suffix.lower()
+        return suffix if suffix in SUFFIXES else ".csv"
 
     @property
     def result_folder(self) -> Path:
@@ -240,24 +244,24 @@ class Controller(Reviewing, TaskCache):
             if not file.exists():
                 return None
             self._results[cache_key] = json.loads(file.read_text("utf-8"))
-        found: dict[str, Any] = self._results[cache_key]
-        return found
+        summary: dict[str, Any] = self._results[cache_key]
+        return summary
 
     async def run(self, who: str = "") -> dict[str, Any]:
         """Make the release of the present table and job, beside earlier ones."""
         project = self.project
         folder = project.next_version(project.job_mark)
         try:
-            found: dict[str, Any] = await self.run_long(
+            summary: dict[str, Any] = await self.run_long(
                 "Making the release", "releases.run", **self.task_arguments, folder=str(folder), suffix=self.suffix,
                 table=project.work.table,
             )  # fmt: skip
-            self.record_release(folder, found, who or system_user())
+            self.record_release(folder, summary, who or system_user())
         except BaseException:
             shutil.rmtree(folder, ignore_errors=True)
             raise
         self.notify()
-        return found
+        return summary
 
     async def report(self) -> None:
         """Write the report of the present release."""
@@ -283,18 +287,18 @@ class Controller(Reviewing, TaskCache):
         summary, folder = self.summary, self.result_folder
         if summary is None:
             raise JobError("No release of this job was made yet: run it under Release.")
-        found: dict[str, Any] = await self.run_long(
+        report: dict[str, Any] = await self.run_long(
             what, task, **self.task_arguments, folder=str(folder), file=summary["file"], table=summary["table"],
             **settings,
         )  # fmt: skip
-        record(folder.name, found, who or system_user())
-        return found
+        record(folder.name, report, who or system_user())
+        return report
 
-    def other_table(self, place: str) -> str:
+    def other_table(self, location: str) -> str:
         """A table that is named beside the project's own: a path as the person wrote it, or an uploaded file."""
-        if self.project.is_upload(place):
-            return str(self.project.folder / place)
-        return resolved(place) if place else ""
+        if self.project.is_upload(location):
+            return str(self.project.folder / location)
+        return resolved(location) if location else ""
 
     @property
     def hierarchies_mark(self) -> str:
@@ -307,14 +311,14 @@ class Controller(Reviewing, TaskCache):
     def releases_made(self, *, everything: bool = False) -> list[dict[str, Any]]:
         """The summaries of all releases of the present table, whatever their job; with `everything` also those of
         tables that had other content. Each names its `folder`; the newest is last."""
-        found = []
+        summaries = []
         for file in self.project.folder.glob("results/*/summary.json"):
             with contextlib.suppress(OSError, ValueError):
                 summary = {**json.loads(file.read_text("utf-8")), "folder": file.parent.name}
                 same = (summary["source"], summary.get("table")) == (self.project.source, self.project.work.table)
                 if everything or same:
-                    found.append(summary)
-        return sorted(found, key=lambda each: str(each.get("made", "")))
+                    summaries.append(summary)
+        return sorted(summaries, key=lambda summary: str(summary.get("made", "")))
 
     def restore(self, job: str, words: str) -> None:
         """Go back to a job that was kept."""
@@ -323,11 +327,11 @@ class Controller(Reviewing, TaskCache):
 
     def save_plan(self, name: str) -> None:
         """Save the present job under a name, with the figures of its release if that was made."""
-        job, found = self.project.work.job, self.summary
-        figures = None if found is None else {
-            "loss": found["losses"].get("loss") or found["score"], "classes": found["classes"],
-            "suppressed": found["suppressed"],
-            "highest_risk": 1 / found["smallest_class"] if found["smallest_class"] else 0.0,
+        job, summary = self.project.work.job, self.summary
+        figures = None if summary is None else {
+            "loss": summary["losses"].get("loss") or summary["score"], "classes": summary["classes"],
+            "suppressed": summary["suppressed"],
+            "highest_risk": 1 / summary["smallest_class"] if summary["smallest_class"] else 0.0,
         }  # fmt: skip
         plan = {
             "name": name, "job": job.to_toml(), "k": job.k, "suppress": job.suppress, "algorithm": job.algorithm,

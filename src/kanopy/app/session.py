@@ -63,9 +63,9 @@ def make_application(project: Project, data: str | None = None) -> FastAPI:
         if safe_name(run) != run:
             return PlainTextResponse("There is no such file.", 404)
         folder = project.result_folder(run)
-        known = {*DOWNLOADS, *(f"{policy}{ending}" for policy in POLICIES for ending in DOCUMENTS)}
-        known |= {path.name for path in folder.glob("release.*")} if folder.is_dir() else set()
-        if name not in known or not (folder / name).is_file():
+        names_allowed = {*DOWNLOADS, *(f"{policy}{ending}" for policy in POLICIES for ending in DOCUMENTS)}
+        names_allowed |= {path.name for path in folder.glob("release.*")} if folder.is_dir() else set()
+        if name not in names_allowed or not (folder / name).is_file():
             return PlainTextResponse("There is no such file.", 404)
         if name == "report.html":  # shown in the browser: without scripts, and with a policy of its own
             return FileResponse(folder / name, media_type="text/html", headers={"content-security-policy": "sandbox"})
@@ -111,7 +111,7 @@ class Session:
             with ui.element("div"):
                 self._bar()
                 self._write_banner()
-                routes = {each.path: self._opener(each) for each in ALL_PAGES}
+                routes = {page.path: self._opener(page) for page in ALL_PAGES}
                 self.pages = ui.sub_pages(routes)
         self.layer = ui.element("div")
         with ui.element("div").classes("underway") as self.box:
@@ -180,8 +180,8 @@ class Session:
             self.links[HelpPage.path] = link
 
     def _mark(self, path: str) -> None:
-        for own, link in self.links.items():
-            if own == path:
+        for link_path, link in self.links.items():
+            if link_path == path:
                 link.classes(add="here")
                 link.props["aria-current"] = "page"
             else:
@@ -195,9 +195,10 @@ class Session:
             ui.element("div").classes("grow")
             self.undo = button("", lambda: self._step("undo"), icon="undo", kind="quiet")
             self.redo = button("", lambda: self._step("redo"), icon="redo", kind="quiet")
-            kept = self.controller.project.theme
+            stored_theme = self.controller.project.theme
             theme = ui.toggle(
-                {"auto": "Auto", "light": "Light", "dark": "Dark"}, value=kept if kept in THEMES else "auto"
+                {"auto": "Auto", "light": "Light", "dark": "Dark"},
+                value=stored_theme if stored_theme in THEMES else "auto",
             )
             theme.classes("roles").props("no-caps unelevated dense toggle-color=primary")
             theme.on_value_change(lambda event: self._set_theme(event.value))

@@ -149,12 +149,12 @@ class TaskCache:
         request = self.arguments_for(job)
         return self._cache_key("releases.preview_job", request), request
 
-    def _store(self, cache_key: str, found: Any) -> Any:
+    def _store(self, cache_key: str, result: Any) -> Any:
         """Cache a result. When the cache is full, it is emptied first."""
         if len(self._results) > MAX_CACHED:
             self._results.clear()
-        self._results[cache_key] = found
-        return found
+        self._results[cache_key] = result
+        return result
 
     # ---- prefetching ---------------------------------------------------------------------------------------
 

@@ -71,11 +71,7 @@ SolutionFile = Annotated[
 ]
 JoiningColumn = Annotated[str | None, typer.Option("--on", help="The key column that joins the rows of both tables.")]
 EarlierRelease = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--beside",
-        help="An earlier release of the same people, or another table, to examine with this one; repeatable.",
-    ),
+    list[str] | None, typer.Option("--beside", help="An earlier release, or another table, to examine too; repeatable.")
 ]
 EarlierQuasi = Annotated[
     list[str] | None,
@@ -110,6 +106,7 @@ SHARED: dict[str, tuple[Any, ...]] = {
     "hierarchies": (FILE, "A folder with hierarchies: <column>.csv or files ending in _<column>.csv."),
     "metric": (TEXT, METRIC_HELP),
     "margin": (float | None, "Choose the release at random among those within this loss of the least, e.g. 0.05."),
+    "sample": (TEXT, "The share of rows (people, with a unit) to publish, drawn at random in secret, e.g. 30%."),
     "model": (list[str] | None, MODEL_HELP),
     "population": (TEXT, "A table of the population, for models such as k-map."),
     "missing": (TEXT, "What to do with missing values: as-value, suppress or error."),
@@ -144,7 +141,7 @@ SHARED: dict[str, tuple[Any, ...]] = {
 JOB_FIELDS = (
     "quasi", "k", "suppress", "metric", "sensitive", "identifiers", "withheld", "insensitive", "rest", "missing",
     "missing_tokens", "unknown", "population", "sampling_weight", "household", "shuffle", "allow_dependent",
-    "neutralize_formulas", "unit", "known", "repeats", "margin",
+    "neutralize_formulas", "unit", "known", "repeats", "margin", "sample",
 )  # fmt: skip
 OUTPUTS = ("key_file", "mapping", "manifest", "report", "report_values", "sampling_fraction", "target")
 """What every release may read and write besides its table."""
@@ -231,10 +228,11 @@ def _has_page(given: Any) -> bool:
 PAGE = Needs("a report as a page (--report FILE.html) of a release that generalizes", _has_page, "job")
 PSEUDONYMS = Needs(
     "identifiers that are pseudonymized (--pseudonymize COLUMNS), a treatment with a key or random numbers, a "
-    "margin, or a ledger (--ledger FOLDER)",
+    "margin, a sample, or a ledger (--ledger FOLDER)",
     lambda given: (
         given.wanted.pseudonymize
         or getattr(given.wanted, "margin", 0)
+        or getattr(given.wanted, "sample", 1) < 1
         or getattr(given, "ledger", None)
         or any(treatment.secret != "none" for treatment in getattr(given.wanted, "protect", {}).values())
     ),

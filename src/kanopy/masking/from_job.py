@@ -43,6 +43,7 @@ WHY_NOT = {
     "sampling_weight": "does not use sampling weights",
     "household": "does not use households",
     "local": "generalizes nothing",
+    "sample": "draws no sample",
 }
 
 

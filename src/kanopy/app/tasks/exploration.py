@@ -38,18 +38,19 @@ def candidates(state: WorkerState, notify: Callback, *, source: str, job: str, p
     """Every choice of levels with its loss and the rows that it suppresses; all of them are judged."""
     from kanopy.release.sweeps.candidates import all_candidates, free_job
 
-    own = job_of(job, project_folder)
-    found = all_candidates(state.prepared(source, free_job(own), notify), own, Progress(notify))
+    job_to_judge = job_of(job, project_folder)
+    judged = all_candidates(state.prepared(source, free_job(job_to_judge), notify), job_to_judge, Progress(notify))
     return {
-        "all": len(found.losses),
-        "limit": own.suppress,
+        "all": len(judged.losses),
+        "limit": job_to_judge.suppress,
         "points": [
             {
-                "x": float(found.suppressed[i]) / found.rows, "y": float(found.losses[i]), "best": bool(found.best[i]),
-                "levels": dict(zip(found.names, found.levels[i].tolist(), strict=True)),
-                "classes": int(found.classes[i]), "suppressed": int(found.suppressed[i]),
+                "x": float(judged.suppressed[i]) / judged.rows, "y": float(judged.losses[i]),
+                "best": bool(judged.best[i]),
+                "levels": dict(zip(judged.names, judged.levels[i].tolist(), strict=True)),
+                "classes": int(judged.classes[i]), "suppressed": int(judged.suppressed[i]),
             }
-            for i in found.some(MOST_POINTS).tolist()
+            for i in judged.some(MOST_POINTS).tolist()
         ],
     }  # fmt: skip
 
@@ -66,22 +67,24 @@ def risky_rows(state: WorkerState, notify: Callback, *, source: str, job: str, p
     sets = min(LARGEST_SET, max(len(wanted.quasi) - 1, 1))
     if len(wanted.quasi) < 2:
         raise JobError("Combinations need at least two quasi-identifiers.")
-    found = assess_risk(
+    assessment = assess_risk(
         frame, quasi=wanted.quasi, sensitive=wanted.sensitive, largest_subset=0, suda=sets, unit=wanted.unit
     )
-    special = found.answers.special
+    special = assessment.answers.special
     assert special is not None
     risky = []
     for row in special.most_special(MOST_RISKY):
-        own = special.sets_of(row)
-        why = [", ".join(f"{name} = {_shown(frame[name][row])}" for name in names) for names in own[:MOST_REASONS]]
-        risky.append({"row": row + 1, "score": int(special.scores[row]), "sets": len(own), "why": why})
+        sets_of_row = special.sets_of(row)
+        why = [
+            ", ".join(f"{name} = {_shown(frame[name][row])}" for name in names) for names in sets_of_row[:MOST_REASONS]
+        ]
+        risky.append({"row": row + 1, "score": int(special.scores[row]), "sets": len(sets_of_row), "why": why})
     return {
         "rows": frame.height,
         "standing_out": int((special.scores > 0).sum()),
-        "alone": found.sizes.unique_rows,
-        "highest": found.sizes.highest_prosecutor,
-        "average": found.sizes.average_prosecutor,
+        "alone": assessment.sizes.unique_rows,
+        "highest": assessment.sizes.highest_prosecutor,
+        "average": assessment.sizes.average_prosecutor,
         "columns": [[name, share] for name, share in zip(special.names, special.shares, strict=True)],
         "risky": risky,
         "largest": sets,

@@ -32,8 +32,10 @@ def open_table(state: WorkerState, notify: Callback, *, source: str, example: bo
     guessed = guess_job(read.frame, source)
     job = guessed.job
     if example:
-        own = datasets.adult_hierarchies()
-        job = job.replaced(hierarchies={**job.hierarchies, **{name: own[name] for name in job.quasi if name in own}})
+        hierarchies = datasets.adult_hierarchies()
+        job = job.replaced(
+            hierarchies={**job.hierarchies, **{name: hierarchies[name] for name in job.quasi if name in hierarchies}}
+        )
     progress("building hierarchies")
     return {
         "rows": read.frame.height,
@@ -53,9 +55,9 @@ def build_columns(
     """Hierarchies of columns as their job asks for them, or the best that fits, as texts of JSON files."""
     Progress(notify)("building hierarchies")
     asked = job_of(job, project_folder)
-    own = {name: given for name, given in asked.hierarchies.items() if name in columns}
+    given_hierarchies = {name: given for name, given in asked.hierarchies.items() if name in columns}
     # Only these are built: the others have theirs.
-    few = asked.replaced(quasi=list(columns), hierarchies=own, weights={}, min_levels={}, max_levels={})
+    few = asked.replaced(quasi=list(columns), hierarchies=given_hierarchies, weights={}, min_levels={}, max_levels={})
     return _built(state.frame(source, asked), few)
 
 
@@ -71,8 +73,8 @@ def profiles(
     from kanopy.study.column_profiles import look_at_columns
 
     wanted = job_of(job, project_folder)
-    found = look_at_columns(state.frame(source, wanted), wanted, Progress(notify))
-    return [each.to_dict() for each in found]
+    columns_seen = look_at_columns(state.frame(source, wanted), wanted, Progress(notify))
+    return [column_profile.to_dict() for column_profile in columns_seen]
 
 
 def rows(
@@ -90,8 +92,8 @@ def texts(frame: pl.DataFrame, first: int, number: int, columns: Sequence[str]) 
     >>> texts(pl.DataFrame({"a": [1, None, 3]}), 1, 5, ["a"])
     [[None], ['3']]
     """
-    part = frame[list(columns)].slice(first, number)
-    return [[None if cell is None else str(cell)[:MAX_CELL_LENGTH] for cell in row] for row in part.iter_rows()]
+    rows_shown = frame[list(columns)].slice(first, number)
+    return [[None if cell is None else str(cell)[:MAX_CELL_LENGTH] for cell in row] for row in rows_shown.iter_rows()]
 
 
 MAX_CELL_LENGTH = 300

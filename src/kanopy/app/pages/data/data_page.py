@@ -159,14 +159,14 @@ class DataPage(Page):
         await self._turn(self._across.first)
         self.here()
         if not hasattr(self, "_shown"):
-            found = await self.controller.cached("table.profiles", READING)
+            profiles = await self.controller.cached("table.profiles", READING)
             self.here()
-            self._fill_columns(found)
+            self._fill_columns(profiles)
 
-    def _fill_columns(self, found: list[dict[str, Any]] | None) -> None:
+    def _fill_columns(self, profiles: list[dict[str, Any]] | None) -> None:
         """Write the columns, if it is known already what they look like."""
-        if found is not None:
-            self._profiles = {each["column"]: each for each in found}
+        if profiles is not None:
+            self._profiles = {profile["column"]: profile for profile in profiles}
             self._order = [str(column["column"]) for column in self._ordered()]
             self._write_columns()
 
@@ -197,9 +197,9 @@ class DataPage(Page):
         self._write_tiles()
         about = {str(column["column"]): column for column in self.controller.project.work.columns}
         wanted = str(self._wanted.value or "").casefold()
-        found = [name for name in self._order if wanted in name.casefold()]
-        self._found = found
-        self._lines.at(first, len(found))
+        matching = [name for name in self._order if wanted in name.casefold()]
+        self._found = matching
+        self._lines.at(first, len(matching))
         self._columns.clear()
         self._shown: dict[str, tuple[Any, Choice]] = {}
         with self._columns:
@@ -210,7 +210,7 @@ class DataPage(Page):
                 named("missing")
                 named("unique")
                 tip(ui.label("Role"), ABOUT_ROLES)
-            for name in found[first : first + LINES_AT_ONCE]:
+            for name in matching[first : first + LINES_AT_ONCE]:
                 self._line(about[name], self._role(name))
 
     def _role(self, name: str) -> str:
@@ -265,11 +265,11 @@ class DataPage(Page):
                 chosen.on_value_change(
                     self.attempt(lambda event, field=field, label=label: self._set_people(field, label, event.value))
                 )
-            said = str(job.known or "")
-            known = ui.input(label="Rows of one person others may know", value=said).props("outlined dense")
-            known.style("min-width:260px").set_enabled(bool(job.unit))
-            self._about_people["known"] = known
-            known.on("change", self.attempt(lambda *_: self._set_known(known.value)))
+            known_text = str(job.known or "")
+            known_field = ui.input(label="Rows of one person others may know", value=known_text).props("outlined dense")
+            known_field.style("min-width:260px").set_enabled(bool(job.unit))
+            self._about_people["known"] = known_field
+            known_field.on("change", self.attempt(lambda *_: self._set_known(known_field.value)))
         errors_shown = f"k counts {', '.join(job.unit)}, not rows." if job.unit else EACH_ROW_ALONE
         ui.label(errors_shown).classes("muted small")
 
@@ -285,8 +285,8 @@ class DataPage(Page):
             raise
 
     def _set_known(self, value: str) -> None:
-        known: int | str | None = int(value) if value.isdigit() else value or None
-        self.controller.set_job(f"known rows: {value}", known=known)
+        rows_known: int | str | None = int(value) if value.isdigit() else value or None
+        self.controller.set_job(f"known rows: {value}", known=rows_known)
 
     # ---- rows ---------------------------------------------------------------------------------------------
 
@@ -299,15 +299,15 @@ class DataPage(Page):
         await self._page(self._down.first)
 
     async def _page(self, first: int) -> None:
-        found = await self.controller.run_short(
+        rows_page = await self.controller.run_short(
             "table.rows", source=self.controller.project.source, first=first, number=PAGE_ROWS, columns=self._names
         )
         self.here()
-        if self._total != found["total"]:
-            self._total = found["total"]
+        if self._total != rows_page["total"]:
+            self._total = rows_page["total"]
             self._write_tiles()
-        self._down.at(first, found["total"])
-        self._grid.fill([[f"{first + at + 1:,}", *row] for at, row in enumerate(found["rows"])])
+        self._down.at(first, rows_page["total"])
+        self._grid.fill([[f"{first + at + 1:,}", *row] for at, row in enumerate(rows_page["rows"])])
 
     def _basis(self) -> tuple[Any, ...]:
         """What must be the same for lines to stay where they are."""

@@ -45,16 +45,16 @@ class DownloadPage(Page):
     # ---- files --------------------------------------------------------------------------------------------
 
     def _files(self) -> None:
-        found = self.controller.summary
+        summary = self.controller.summary
         heading("Files")
-        if found is None:
+        if summary is None:
             ui.label("No release of this job was made yet: run it under Release.").classes("muted")
             button("Go to Release", lambda: ui.navigate.to("/release"), kind="main", icon="tune")
         with ui.element("div").classes("files"):
-            if found is not None:
+            if summary is not None:
                 folder = self.controller.result_folder
                 for name in (
-                    found["file"],
+                    summary["file"],
                     "manifest.json",
                     "report.html",
                     "report.json",
@@ -91,13 +91,13 @@ class DownloadPage(Page):
 
     def _standing(self) -> str:
         """What the record says of the release."""
-        shown = self.controller.card(self.controller.result_folder.name)
-        if shown is None or not holds(shown):
+        release_card = self.controller.card(self.controller.result_folder.name)
+        if release_card is None or not holds(release_card):
             return "not every promise is confirmed: do not publish it"
         if self.controller.table_state != "same":
             return "verified, but of a table that has changed since"
-        left = len(open_warnings(shown))
-        signed = [each["who"] for each in self.controller.record.signatures(shown["release"])]
+        left = len(open_warnings(release_card))
+        signed = [signature["who"] for signature in self.controller.record.signatures(release_card["release"])]
         waits = f"; {left} warnings without an answer, see Review" if left else ""
         return "verified" + waits + (f"; signed by {', '.join(signed)}" if signed else "; not signed")
 
@@ -145,9 +145,9 @@ class DownloadPage(Page):
                         kind="quiet",
                         hint=f"Copy {name}",
                     )
-                shown = ui.label(text).classes("code")
-                shown.props["tabindex"] = "0"
-                shown.props["aria-label"] = name
+                label = ui.label(text).classes("code")
+                label.props["tabindex"] = "0"
+                label.props["aria-label"] = name
 
     def _copy(self, text: str) -> None:
         ui.clipboard.write(text)
