@@ -21,9 +21,9 @@ STAND_TOGETHER = 0.5
 
 
 def what_order_tells(
-    frame: pl.DataFrame, hidden: Iterable[str], unit: Sequence[str], rows: int, kept: Mask | None = None
+    frame: pl.DataFrame, hidden: Iterable[str], unit: Sequence[str], rows: int, mask: Mask | None = None
 ) -> str:
-    """What to say of a release whose `rows` stand in the order of the table; `kept` are those that are published.
+    """What to say of a release whose `rows` stand in the order of the table; `mask` are those that are published.
 
     `frame` is the table or its beginning, `hidden` are columns that are not published as they are.
 
@@ -31,7 +31,7 @@ def what_order_tells(
     >>> what_order_tells(table, ["id", "age"], [], 20).partition(": ")[2]
     "whoever knows it finds 20 of 20 rows. They stand in the order of 'id'."
     """
-    partner = np.arange(rows) if kept is None else np.where(kept, np.cumsum(kept) - 1, -1)
+    partner = np.arange(rows) if mask is None else np.where(mask, np.cumsum(mask) - 1, -1)
     order = row_order(partner)
     message = (
         "Rows keep the order of the table (shuffle = false): whoever knows it finds "
