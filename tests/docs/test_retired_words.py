@@ -19,7 +19,7 @@ NAMES = {
     "emptied", "exposed_ends", "make_ladders", "rows_of_tuple",
 }  # fmt: skip
 VARIABLES = {"each", "found", "gone", "kept", "known", "own", "part", "place", "said", "shown", "told"}
-"""Names that say nothing of what a variable holds. Compiled loops still have some; parameters and fields are another matter."""
+"""Names that say nothing of what a variable holds. Compiled loops still have some; parameters and fields are not looked at."""
 SAYS_WHAT_IT_HOLDS = {("report/documents", "part")}
 """A part of a document is a `Part`."""
 KERNELS = {"Desk"}

@@ -60,6 +60,6 @@ def _in_order(column: pl.Series) -> bool:
 
 def stand_together(frame: pl.DataFrame, unit: Sequence[str]) -> bool:
     """Whether most rows of a unit that has several follow each other."""
-    whose = row_hashes(frame[list(unit)])[0]
-    several = frame.height - len(np.unique(whose))
-    return several > 0 and int((whose[1:] == whose[:-1]).sum()) >= STAND_TOGETHER * several
+    unit_hashes = row_hashes(frame[list(unit)])[0]
+    further_rows = frame.height - len(np.unique(unit_hashes))
+    return further_rows > 0 and int((unit_hashes[1:] == unit_hashes[:-1]).sum()) >= STAND_TOGETHER * further_rows
