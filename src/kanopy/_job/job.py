@@ -105,6 +105,8 @@ class Job(Declared):
 
     `margin` is how much more than the least loss a release may have: among such releases a secret chooses.
 
+    `sample` is the share of the rows, or of the people, that the release is about; a secret draws them.
+
     `protect` says per column that is no quasi-identifier how its values are treated, such as rounding or date shift.
 
     A quasi-identifier may hold lists (what somebody bought), as such or as texts with what `separators` say between
@@ -201,6 +203,7 @@ class Job(Declared):
     header_row: policies.HeaderRow = None
     places: usage.Places = field(default_factory=dict)
     margin: usage.Margin = 0.0
+    sample: usage.Sample = 1.0
     _said: frozenset[str] = field(init=False, repr=False, default=frozenset())
 
     if TYPE_CHECKING:
@@ -250,6 +253,7 @@ class Job(Declared):
             header_row: int | None = None,
             places: Mapping[str, Columns] = ...,
             margin: float = 0.0,
+            sample: float | str = 1.0,
         ) -> None: ...
 
     def __post_init__(self) -> None:
@@ -269,7 +273,7 @@ class Job(Declared):
             object.__setattr__(self, "algorithm", kinds.default_algorithm(self.local))
         for check, needs in (
             (lambda: settle_roles(self, ROLES, (*self.identifiers, *self.unit)), (*ROLES, "pseudonymize")),
-            (lambda: settle_models(self), (*ROLES, "models", "k", "sampling_weight", "household")),
+            (lambda: settle_models(self), (*ROLES, "models", "k", "sampling_weight", "household", "sample")),
             (lambda: settle_protection(self), (*ROLES, "protect", "models", "pseudonymize", "separators")),
             (lambda: kinds.wrong_lists(self), ("quasi", "separators")),
             (self._wrong_columns, ("quasi", "min_levels", "max_levels", "weights")),

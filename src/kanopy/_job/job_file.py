@@ -58,6 +58,7 @@ SETTINGS = (
     "header-row",
     "places",
     "margin",
+    "sample",
 )
 """The settings of a job file outside its columns; each is the field of `Job` with this name."""
 

@@ -66,6 +66,16 @@ def _wrong_survey(job: Any, model: Model) -> Iterator[str]:
 
     if model.needs_weights and job.sampling_weight is None:
         yield f"The model {model.name!r} needs sampling weights (sampling_weight=…, --sampling-weight COLUMN)."
+    if model.needs_weights and job.sample < 1:
+        yield (
+            f"The model {model.name!r} adds up sampling weights, which are those of the table. Draw the sample first, "
+            "divide its weights by the share drawn, and leave sample out."
+        )
+    if (fraction := getattr(model, "fraction", 0)) > job.sample:
+        yield (
+            f"The model {model.name!r} says that {fraction:g} of the population is published, and the job publishes a "
+            f"sample of {job.sample:g} of the table. Give {job.sample:g} times the share of the table."
+        )
     if model.needs_households and job.household is None:
         yield f"The model {model.name!r} needs households: name their column (household=…, --household)."
     for name in (job.sampling_weight, job.household):

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 from typing import Annotated, Any
 
 from kanopy._job.parameter_types import KnownRows
-from kanopy._parameter_types import ColumnNames, MapOf, Number, OneOf, Optional, Text
+from kanopy._parameter_types import ColumnNames, MapOf, Number, OneOf, Optional, Share, Text
 from kanopy._parameters import parameters_of, unused
 from kanopy._table.policies import EACH, ONCE
 from kanopy._usage import Needs, in_vain, refuse_in_vain
@@ -34,10 +34,11 @@ HIERARCHIES = Needs("a quasi-identifier or a sensitive column that has one of th
 SUPPRESSED_ROWS = Needs("rows that may be suppressed (suppress, or missing or unknown = 'suppress')", _suppresses)
 POPULATION = Needs("a model that compares with a population, such as k-map", _compares_with_population)
 KEY = Needs(
-    "identifiers that are pseudonymized (pseudonymize=…), a treatment by a key or by chance, or a margin",
+    "identifiers that are pseudonymized (pseudonymize=…), a treatment by a key or by chance, a margin, or a sample",
     lambda job: (
         job.pseudonymize
         or getattr(job, "margin", 0)
+        or getattr(job, "sample", 1) < 1
         or any(treatment.secret != "none" for treatment in getattr(job, "protect", {}).values())
     ),
 )
@@ -90,6 +91,11 @@ Margin = Annotated[
     Number(0),
     "loss beyond the least one; within it a secret chooses the release, so that being minimal tells nothing",
     MARGIN,
+]
+Sample = Annotated[
+    float,
+    Share(above=0, least=None),
+    "the share of the rows (of the people, with a unit) that is published; a secret draws them before the search",
 ]
 Known = Annotated[
     int | str | None,

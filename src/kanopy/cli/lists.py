@@ -62,13 +62,13 @@ def schema(**given: Any) -> None:
     import json
 
     from kanopy._files import write_whole
-    from kanopy._job.schema import job_schema
     from kanopy.cli.files import check_outputs
+    from kanopy.linked.schema import any_job_schema
 
-    text = json.dumps(job_schema(), indent=1, ensure_ascii=False)
+    text = json.dumps(any_job_schema(), indent=1, ensure_ascii=False)
     output = given["output"]
     if output is None:
-        emit(job_schema(), lambda out: out.print(text, markup=False, highlight=False, soft_wrap=True))
+        emit(any_job_schema(), lambda out: out.print(text, markup=False, highlight=False, soft_wrap=True))
         return
     check_outputs([], output, suffixes=(".json",))
     write_whole(output, f"{text}\n")

@@ -116,6 +116,7 @@ SHARED: dict[str, tuple[Any, ...]] = {
     "hierarchies": (FILE, "A folder with hierarchies: <column>.csv or files ending in _<column>.csv."),
     "metric": (TEXT, METRIC_HELP),
     "margin": (float | None, "Loss beyond the least one within which a secret chooses the release, e.g. 0.05."),
+    "sample": (TEXT, "The share of the rows (or people) that is published, drawn by a secret, e.g. 30%."),
     "model": (list[str] | None, MODEL_HELP),
     "population": (TEXT, "The table of everybody, for models such as k-map."),
     "missing": (TEXT, "Missing values: as-value, suppress or error."),
@@ -153,7 +154,7 @@ SHARED: dict[str, tuple[Any, ...]] = {
 JOB_FIELDS = (
     "quasi", "k", "suppress", "metric", "sensitive", "identifiers", "withheld", "insensitive", "rest", "missing",
     "missing_tokens", "unknown", "population", "sampling_weight", "household", "shuffle", "allow_dependent",
-    "neutralize_formulas", "unit", "known", "repeats", "margin",
+    "neutralize_formulas", "unit", "known", "repeats", "margin", "sample",
 )  # fmt: skip
 OUTPUTS = ("key_file", "mapping", "manifest", "report", "report_values", "sampling_fraction", "target")
 """What every release may read and write besides its table."""
@@ -239,11 +240,12 @@ def _has_page(given: Any) -> bool:
 
 PAGE = Needs("a report as a page (--report FILE.html) of a release that generalizes", _has_page, "job")
 PSEUDONYMS = Needs(
-    "identifiers that are pseudonymized (--pseudonymize COLUMNS), a treatment by a key or by chance, a margin, or a "
-    "ledger (--ledger FOLDER)",
+    "identifiers that are pseudonymized (--pseudonymize COLUMNS), a treatment by a key or by chance, a margin, a "
+    "sample, or a ledger (--ledger FOLDER)",
     lambda given: (
         given.wanted.pseudonymize
         or getattr(given.wanted, "margin", 0)
+        or getattr(given.wanted, "sample", 1) < 1
         or getattr(given, "ledger", None)
         or any(treatment.secret != "none" for treatment in getattr(given.wanted, "protect", {}).values())
     ),

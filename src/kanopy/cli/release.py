@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 @o.command(
     "job", "quasi", "k", "suppress", "hierarchies", "metric", "budget", "threads", "param", "sensitive", "identifiers",
     "withheld", "insensitive", "rest", "allow_dependent", "shuffle", "unit", "known", "separator", "repeats", "missing",
-    "missing_tokens", "unknown", "neutralize_formulas", "margin", "model", "every", "population", "sampling_weight",
-    "household", *o.OUTPUTS,
+    "missing_tokens", "unknown", "neutralize_formulas", "margin", "sample", "model", "every", "population",
+    "sampling_weight", "household", *o.OUTPUTS,
 )  # fmt: skip
 def anonymize(
     output: o.Output,

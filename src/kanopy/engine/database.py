@@ -276,33 +276,29 @@ class TableSink:
 
     def __init__(self, address: str, *, overwrite: bool = False) -> None:
         self.address, self.target = address, shown_address(address)
-        self.path, self._replaces = absent_database(address), False
+        self.path, there, self.source = absent_database(address), dict[str, str](), self.target
         if self.path is not None:
             _files.check_writable(self.path)
-            self.connection, self.source, table = None, str(self.path), split_source(address)[1]
+            self.source, table = str(self.path), split_source(address)[1]
         else:
-            self.connection, self.source, table, _ = connected(address)
-        try:
-            if not table:
-                raise DataError(f"Which table of {self.source} becomes the release? Name it after '::'.")
-            there = {} if self.connection is None else self.connection.tables()
-            if table in there and not overwrite:
-                raise DataError(f"{self.source} has a table {table!r} already. Give another name, or --overwrite.")
-            self.table = there.get(table, ".".join(map(quoted, table.split("."))))
-            self._replaces = table in there
-        except BaseException:
-            if self.connection is not None:
-                self.connection.close()
-            raise
+            # Not kept open: a run that ends without a release would leave the database locked.
+            connection, self.source, table, _ = connected(address)
+            with contextlib.closing(connection):
+                there = connection.tables()
+        if not table:
+            raise DataError(f"Which table of {self.source} becomes the release? Name it after '::'.")
+        self._replaces = table in there
+        if self._replaces and not overwrite:
+            raise DataError(f"{self.source} has a table {table!r} already. Give another name, or --overwrite.")
+        self.table = there.get(table, ".".join(map(quoted, table.split("."))))
 
     @contextlib.contextmanager
     def writing(self, frames: Frames, schema: pl.Schema) -> Iterator[pl.LazyFrame]:
         """Write all frames; the block sees what was written, which is committed when it ends well."""
-        if self.connection is not None:
-            with self._transaction(self.connection, frames, schema) as written:
+        if self.path is None:
+            with self._transaction(connected(self.address)[0], frames, schema) as written:
                 yield written
             return
-        assert self.path is not None
         temporary = _files.place_beside(self.path)
         try:
             with self._transaction(connected(self.address, temporary)[0], frames, schema) as written:

@@ -95,15 +95,16 @@ class Publisher:
         """Per distinct row the code of its value in a column; -1 is missing."""
         return dict(zip(self.plan.keys.columns, self.distinct_rows.codes(), strict=True))
 
-    def publish(self, distinct_rows: Ints, others: pl.DataFrame) -> pl.DataFrame:
-        """The published rows of a batch; `others` has the columns that are published as they are."""
+    def publish(self, distinct_rows: Ints, others: pl.DataFrame) -> tuple[pl.DataFrame, Mask | None]:
+        """The published rows of a batch, and which of its rows they are (`None`: all); `others` has the columns that
+        are published as they are."""
         plan = self.plan
         fragment = distinct_rows if plan.undivided else self._fragments(self._first[distinct_rows])
         places = pl.Series(fragment)
         labels = {name: plan.labels[name].gather(places) for name in plan.quasi}
         published, remaining = publish_batch(plan, labels, plan.suppressed[fragment], others)
         self._note(distinct_rows if remaining is None else distinct_rows[remaining], published)
-        return published
+        return published, remaining
 
     def _fragments(self, first: Ints) -> Ints:
         """The fragment of every row, given the first of its distinct row, whose rows fill its fragments in turn."""

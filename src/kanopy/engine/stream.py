@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from kanopy._arrays import Ints
+from kanopy._arrays import Ints, Mask
 from kanopy._errors import DataError
 from kanopy._table.guessing.identifying_values import MOST_VALUES, distinct_values, more_values
 from kanopy._table.streams.scans import Scan
@@ -30,7 +30,20 @@ if TYPE_CHECKING:
 
 KEPT_BYTES = 64_000_000
 """So much of which distinct row every row is stays in memory; more is kept in a file."""
-Said = Callable[[pl.DataFrame], pl.DataFrame]
+
+
+class Reader:
+    """What a job makes of every batch; here it stays as it is."""
+
+    def __call__(self, batch: pl.DataFrame) -> pl.DataFrame:
+        """The batch as the job reads it."""
+        return batch
+
+    def count(self, batch: pl.DataFrame, published: pl.DataFrame, remaining: Mask | None) -> None:
+        """Count on the published rows of a batch, which has been read; `remaining` says which they are."""
+
+    def end(self) -> None:
+        """Refuse a release whose counts are not enough."""
 
 
 class StreamEngine:
@@ -53,13 +66,13 @@ class StreamEngine:
         self,
         table: Scan,
         sink: Sink | None = None,
-        said: Said | None = None,
+        said: Reader | None = None,
         skip: int = 0,
         alongside: Sequence[str] = (),
     ) -> None:
         self.alongside = tuple(alongside)
         self.looked_at: tuple[tuple[int, int], ...] | None = None
-        self.scan, self.sink, self.said = table, sink, said or (lambda frame: frame)
+        self.scan, self.sink, self.said = table, sink, said or Reader()
         self._counted: _Counted | None = None
         if skip:
             self.scan = replace(table, lazy=table.lazy.slice(skip))
@@ -173,7 +186,11 @@ class StreamEngine:
             nonlocal rows
             for numbers, batch in self._numbered(distinct_rows, counted, list(plan.keys.columns), others):
                 rows += len(numbers)
-                yield publisher.publish(numbers, texts(self.said(batch)))
+                records = texts(self.said(batch))
+                published, remaining = publisher.publish(numbers, records)
+                self.said.count(records, published, remaining)
+                yield published
+            self.said.end()
 
         looks = {**texts(self.said(self.head(1)[others])).schema, **plan.labels.schema}
         with self.sink.writing(frames, pl.Schema({name: looks[name] for name in plan.columns})) as written:

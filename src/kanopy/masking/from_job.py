@@ -43,6 +43,7 @@ WHY_NOT = {
     "sampling_weight": "knows no sampling weights",
     "household": "knows no households",
     "local": "generalizes nothing",
+    "sample": "draws no sample",
 }
 
 

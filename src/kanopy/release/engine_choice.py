@@ -158,7 +158,9 @@ def _streamed(
     elif output is not None:
         target = FileSink(output, dialect=table.dialect, forbidden=(*forbidden, *table.files), release=release)
     reader = BatchReader(job, key)
-    engine = StreamEngine(table, _shuffled(target, job), reader, job.skip_rows, alongside=columns_alongside(job))
+    engine = StreamEngine(
+        table, _shuffled(target, job), reader, job.skip_rows, alongside=columns_alongside(job, table.columns)
+    )
     engine.look_first(reader.look_at)
     return engine
 
@@ -240,7 +242,7 @@ def publish(
             def prepared() -> Prepared:
                 named = source if source is not None or table is None else os.fspath(data)
                 frame = data if table is None else table.frame
-                return prepare(frame, job, population=population, source=named, clock=clock, progress=notify)
+                return prepare(frame, job, population=population, source=named, clock=clock, progress=notify, key=key)
 
             steps = MemorySteps(
                 prepared, key=key, stage=None if files.table is None else stage, clock=clock, notify=notify

@@ -25,6 +25,7 @@ from kanopy._progress import SILENT, Callback, Clock, Progress
 from kanopy._table.guessing.structure import ROWS_FOR_KEYS
 from kanopy.engine.distinct_rows import DistinctRows
 from kanopy.engine.local import LocalEngine
+from kanopy.engine.stream import Reader
 from kanopy.release.prepare import Generalizable, Prepared, first_kernels, generalizable, read_part, roles_of, units_for
 from kanopy.release.result import Result
 from kanopy.release.run import Steps, apply_solution, make_release
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from kanopy._arrays import Ints, Longs
+    from kanopy._arrays import Ints, Longs, Mask
     from kanopy._core.classes import Domain, Recoding
     from kanopy.engine.contract import Engine, RecodePlan
     from kanopy.release.writing import Finish
@@ -61,6 +62,8 @@ def why_in_memory(job: Any) -> str | None:
         return "texts are only neutralized there"
     if job.margin:
         return "a release within a margin is drawn there"
+    if job.sample < 1:
+        return "a sample is drawn there"
     if job.places:
         return "places are only made of two columns there"
     if untouched := [name for name in job.decimals if name not in job.quasi]:
@@ -358,7 +361,7 @@ def _with_every_row(applied: Applied) -> Applied:
     )
 
 
-class BatchReader:
+class BatchReader(Reader):
     """What a job makes of every batch: values that mean missing are missing, identifiers become pseudonyms, columns are
     treated."""
 
@@ -380,8 +383,19 @@ class BatchReader:
         """Whether a treatment had to know whole columns of a table, which were read then."""
         if self.pieces is None or not self.pieces.looks_first:
             return False
-        self.pieces.look_at(lambda names: (read_part(batch, self.job) for batch in scan.batches(names)))
+        self.pieces.look_at(lambda names: (read_part(batch, self.job) for batch in scan.batches(names)), scan.columns)
         return True
+
+    def count(self, batch: pl.DataFrame, published: pl.DataFrame, remaining: Mask | None) -> None:
+        """Count on published rows of a batch what people must share after rows were suppressed."""
+        if self.pieces is not None and self.pieces.facts:
+            rows = batch if remaining is None else batch[np.flatnonzero(remaining)]
+            self.pieces.count(published, rows.select(self.job.unit))
+
+    def end(self) -> None:
+        """Refuse what too few of the published rows share."""
+        if self.pieces is not None:
+            self.pieces.require_shared()
 
 
 ROWS_COLUMN = "rows"

@@ -26,6 +26,7 @@ from kanopy._job.usage import require_used_of
 from kanopy._progress import SILENT, Clock, Progress
 from kanopy._table.roles import PUBLISH, UNPUBLISHED_ROLES
 from kanopy.engine.distinct_rows import DistinctRows, RowsElsewhere
+from kanopy.release.treated.sampling import drawn_sample
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -184,10 +185,12 @@ def prepare(
     clock: Clock | None = None,
     progress: Progress = SILENT,
     generalize: bool = False,
+    key: bytes | None = None,
 ) -> Prepared:
     """Read a table and encode it as the job's algorithm needs it.
 
-    `generalize` encodes it for algorithms that generalize even if the job's own is a masking.
+    `generalize` encodes it for algorithms that generalize even if the job's own is a masking. The `key` decides which
+    rows a sample has, where the job asks for one.
 
     >>> ready = prepare({"age": [31, 31, 52], "name": ["Ada", "Bo", "Cy"]}, Job(quasi=["age"], k=2))
     >>> ready.roles, ready.domain.counts.tolist()
@@ -203,6 +206,7 @@ def prepare(
         data, index = without_index(data, job.roles, keep=job.rest == PUBLISH)
         frame, restore = to_polars(data, Layout.of(job))
         frame, restore = apply_reading_rules(frame, restore, job)
+        frame, restore, about_sample = drawn_sample(frame, restore, job, key)
     if not generalize:
         job = _as_it_will_run(frame, job)
     whole, lists = frame, None
@@ -211,7 +215,7 @@ def prepare(
 
         frame, lists = unrolled(frame, job.quasi, job.separators, job.repeats)
     roles, notes, untouched = roles_of(frame, job)
-    notes = (*notes, *about_index(index, job.rest))
+    notes = (*about_sample, *notes, *about_index(index, job.rest))
     if job.k > frame.height and not (isinstance(job, Job) and not job.quasi):
         raise too_few_rows(job.k, frame.height)
     table: Generalizable | Substitutable

@@ -25,7 +25,7 @@ from kanopy.release.prepare import Generalizable, Prepared, Substitutable, make_
 from kanopy.release.result import Result
 from kanopy.release.solution_file import GIVEN_LEVELS, levels_given
 from kanopy.release.treated.treated_result import TreatedResult
-from kanopy.release.treated.treating import nothing_generalized, treat
+from kanopy.release.treated.treating import look_first, nothing_generalized, treat
 from kanopy.release.verification import Applied, Verified, about_order, second_opinion
 from kanopy.release.withholding import withhold_values, without_dependent
 from kanopy.release.writing import Files, Finish, PublishedRows
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from kanopy._job.coercion import JobSource
     from kanopy.masking.job import MaskJob
     from kanopy.masking.masking_result import Masked
+    from kanopy.release.treated.pieces import Pieces
     from kanopy.search.bound.bound import Bound
     from kanopy.search.solution import Solution
 
@@ -180,9 +181,12 @@ class MemorySteps(Steps):
         super().__init__(job, clock, notify)
         self._read, self._key, self._stage, self._true_labels = read, key, stage, true_labels
         self._about_link: tuple[str, ...] = ()
+        self._looked: Pieces | None = None
 
     def prepare(self) -> Prepared:
-        return self._read()
+        prepared = self._read()
+        self._looked = look_first(prepared, self.job or prepared.job, self._key)
+        return prepared
 
     def search(self, prepared: Prepared) -> Solution | Masked:
         return drawn_within_margin(prepared, self.job or prepared.job, super().search(prepared), self._key, self.notify)
@@ -196,7 +200,7 @@ class MemorySteps(Steps):
             from kanopy._table.pseudonyms import with_pseudonyms
 
             published = with_pseudonyms(published, prepared.frame, job.pseudonymize, self._key, is_published)
-        published, treated = treat(prepared, job, published, is_published, self._key)
+        published, treated = treat(prepared, job, published, is_published, self._looked)
         before, published = published, untied(prepared, job, solution, published, link_of(prepared, job))
         treated = None if treated is None else treated.withheld_since(before, published)
         return Applied(prepared, job, solution, published, is_published, about_columns, about_suppressed, treated)

@@ -112,6 +112,7 @@ def _show(out: Any, tables_result: Any, output: str) -> None:
 def init_linked(sources: list[str], output: Path, force: bool) -> None:
     """Write a job for several tables: keys, links, roles, and how sure each is."""
     from kanopy._files import write_whole
+    from kanopy._job.schema import COMMENT, FILE
     from kanopy.linked.formats.fhir import is_fhir
     from kanopy.linked.guess import guess_fhir, guess_tables, tables_in
 
@@ -126,7 +127,10 @@ def init_linked(sources: list[str], output: Path, force: bool) -> None:
     folder = output.resolve().parent
     fhir = len(sources) == 1 and is_fhir(sources[0])
     guessed = guess_fhir(sources[0], folder) if fhir else guess_tables(tables_in(sources), folder)
-    write_whole(output, guessed.text.encode("utf-8"), private=True)
+    text = guessed.text
+    if (folder / FILE).exists() and output.suffix == ".toml":
+        text = f"{COMMENT} ./{FILE}\n{text}"
+    write_whole(output, text.encode("utf-8"), private=True)
 
     def show(out: Any) -> None:
         from rich.text import Text

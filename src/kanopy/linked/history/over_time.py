@@ -157,6 +157,11 @@ def anonymize_over_time(
         )
     if job.separators or population is not None or any(model.needs_population for model in job.models):
         raise JobError("A ledger cannot be combined with lists or with a population. Leave one of them out.")
+    if job.sample < 1:
+        raise JobError(
+            "A ledger counts who is in each release, and a new sample of every month lets people come and go. Leave "
+            "the sample or the ledger out."
+        )
     clock = clock or Clock()
     with clock.stage("read"):
         whole = read_records(data, job)

@@ -85,22 +85,15 @@ class PushdownResult(Result):
         """The job's metric of this release, `loss` where rows were grouped part by part."""
         return next(iter(self.pushdown.losses.values()))
 
-    def figures(self) -> dict[str, Any]:
-        """What comparisons and maps say of a release."""
-        return self._figures(self.pushdown.optimal)
+    @property
+    def _proved_optimal(self) -> bool:
+        return self.pushdown.optimal
 
     def summary(self) -> dict[str, Any]:
         """The numbers of the release as plain data."""
-        facts = self.pushdown
-        return {
-            "algorithm": facts.algorithm, "optimal": facts.optimal, "k": int(self.job.k),
-            "models": [model.to_dict() for model in self.job.models],
-            "levels": self.levels, "metric": self.metric, "score": self.score, "losses": self.losses,
-            "rows": self.rows, "suppressed": self.suppressed, "classes": self.classes,
-            "smallest_class": self.smallest_class, "judged": facts.judged, "parts": facts.parts, "verified": True,
-            "risk": self.risk(),
-            "notes": list(self.notes), "seconds": self.clock.total(),
-        }  # fmt: skip
+        found = self.pushdown
+        more = {"judged": found.judged, "parts": found.parts, "risk": self.risk()}
+        return {**self._counted_numbers(), **more, **self._ending()}
 
     @property
     def _squared_sizes(self) -> int:

@@ -128,8 +128,7 @@ class TreatedResult(Result):
         assert self.treated is not None
         return {
             "algorithm": self.found.algorithm, "optimal": False, "k": None, "models": [], "rows": self.rows,
-            "treatments": self.treated.to_dict(), "verified": True, "notes": list(self.notes),
-            "seconds": self.clock.total(),
+            "treatments": self.treated.to_dict(), **self._ending(),
         }  # fmt: skip
 
     @property

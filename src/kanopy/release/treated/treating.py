@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from kanopy._arrays import Mask
     from kanopy._core.classes import Domain
     from kanopy.release.prepare import Prepared
+    from kanopy.release.treated.pieces import Pieces
     from kanopy.search.solution import Solution
     from kanopy.treatments.base import Treatment
 
@@ -36,6 +37,8 @@ class Treated:
     """What the independent check found to hold, per treatment."""
     withheld: Mapping[str, pl.Series] = field(default_factory=dict)
     """Per treated column the rows whose values were withheld after it was treated."""
+    whole: Mapping[str, pl.DataFrame] = field(default_factory=dict)
+    """The values `before` and `after` of columns that were looked at as a whole."""
     pieces: bool = False
     """Whether rows were treated and verified while they passed by: none of them is here."""
 
@@ -64,20 +67,32 @@ class Treated:
         ]  # fmt: skip
 
 
+def look_first(prepared: Prepared, job: Any, key: bytes | None) -> Pieces | None:
+    """What treatments have to know of the whole table, as every engine looks at it: before rows are suppressed."""
+    from kanopy.release.treated.pieces import Pieces
+
+    protect = getattr(job, "protect", None)
+    if not protect:
+        return None
+    frame, looked = prepared.frame, Pieces(job, key)
+    require_columns(protect, frame.columns)
+    if looked.looks_first:
+        looked.look_at(lambda names: iter([frame.select(names)]), frame.columns)
+    return looked
+
+
 def treat(
-    prepared: Prepared, job: Any, published: pl.DataFrame, is_published: Mask | None, key: bytes | None
+    prepared: Prepared, job: Any, published: pl.DataFrame, is_published: Mask | None, looked: Pieces | None
 ) -> tuple[pl.DataFrame, Treated | None]:
     """The release with its treated columns, in the order of the table, and what was done."""
     import polars as pl
 
     protect = getattr(job, "protect", None)
-    if not protect:
+    if not protect or looked is None:
         return published, None
     from kanopy.treatments.apply import treat_frame
-    from kanopy.treatments.base import Secrets
 
     rows = prepared.frame if is_published is None else prepared.frame.filter(pl.Series(is_published))
-    require_columns(protect, rows.columns)
     # What is withheld of suppressed rows is no value to be treated: it must not come back, nor be part of a group.
     changed = [name for name in changed_columns(job) if name in published.columns]
     rows = rows.with_columns(
@@ -87,7 +102,7 @@ def treat(
     units = prepared.units.of_row if prepared.units is not None else None
     if units is not None and is_published is not None:
         units = units[is_published]
-    secrets, notes, files = Secrets(key), list[str](), dict[str, str]()
+    notes, files = list[str](), dict[str, str]()
     made: dict[str, pl.Series] = {}
     done: dict[str, Treatment] = {}
     for column, treatment in sorted(protect.items(), key=lambda entry: entry[1].follows):
@@ -96,6 +111,15 @@ def treat(
             notes.append(
                 f"{some(absent)} of the treatment {treatment.name!r} is not published: it was withheld before."
             )
+            continue
+        if treatment.looks_first:
+            # All rows, as they pass by where a table is read piece by piece; of them, those that stay.
+            known = looked.facts_of(column, prepared.frame) or {}
+            every = treat_frame(prepared.frame, column, treatment, looked.secrets, facts=known, say=notes.append)
+            for name, series in every.items():
+                stays = series if is_published is None else series.filter(pl.Series(is_published))
+                made[name] = stays.set(rows[name].is_null() & stays.is_not_null(), None)
+            done[column] = treatment
             continue
         facts: dict[str, Any] = {"files": files}
         if treatment.follows:
@@ -108,12 +132,14 @@ def treat(
                     f"{column!r} follows {leader!r}, which is withheld. Leave its treatment out, or publish that "
                     "column."
                 )
-        units_of_rows = None if units is None else np.asarray(units, np.int64)
-        made |= treat_frame(rows, column, treatment, secrets, facts=facts, units=units_of_rows, say=notes.append)
+        own = None if units is None else np.asarray(units, np.int64)
+        made |= treat_frame(rows, column, treatment, looked.secrets, facts=facts, units=own, say=notes.append)
         done[column] = treatment
     order = [name for name in prepared.frame.columns if name in published.columns or name in made]
     published = published.with_columns([series.alias(name) for name, series in made.items()])[order]
-    return published, Treated(rows, done, tuple(notes), files)
+    looked.count(published, rows.select(getattr(job, "unit", ())))
+    looked.require_shared()
+    return published, Treated(rows, done, tuple(notes), files, whole=looked.whole)
 
 
 def _stands_for(prepared: Prepared, leader: str) -> dict[str, set[str]]:
@@ -138,7 +164,9 @@ def verify_treated(treated: Treated | None, job: Any, published: pl.DataFrame) -
     findings = []
     for column, treatment in treated.protect.items():
         unit = tuple(job.unit) if getattr(job, "unit", ()) else ()
-        seen = TreatedColumns(column, treatment.to_dict(), treated.before(column), published, unit, published)
+        seen = TreatedColumns(
+            column, treatment.to_dict(), treated.before(column), published, unit, published, treated.whole.get(column)
+        )
         findings.append(verify_treatment(seen))
         wrong = treatment.check(treated.before(column), published)
         if wrong is not None:
@@ -192,7 +220,8 @@ def key_of_run(job: Any, key_file: Path | None = None) -> bytes | None:
     if must_have_key(job):
         return read_key(key_file)
     random = any(treatment.random for treatment in getattr(job, "protect", {}).values())
-    return given_key(key_file) if random or getattr(job, "margin", False) else None
+    random = random or bool(getattr(job, "margin", 0)) or getattr(job, "sample", 1) < 1
+    return given_key(key_file) if random else None
 
 
 def check_key_first(job: Any, key: bytes | None) -> None:
@@ -200,7 +229,8 @@ def check_key_first(job: Any, key: bytes | None) -> None:
     from kanopy.treatments.base import KEY
     from kanopy.treatments.keys import check_strength
 
-    if (key is not None and getattr(job, "protect", None)) or any(
+    drawn = getattr(job, "protect", None) or getattr(job, "sample", 1) < 1
+    if (key is not None and drawn) or any(
         treatment.secret == KEY for treatment in getattr(job, "protect", {}).values()
     ):
         check_strength(key)
