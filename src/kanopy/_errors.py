@@ -220,11 +220,11 @@ def called(name: str, known: Iterable[str], what: str, error: type[KanopyError] 
     >>> called("k_member", ["mondrian", "k-member"], "algorithm")
     'k-member'
     """
-    known = list(known)
+    names = list(known)
     for spelled in (name, name.replace("_", "-"), name.replace("-", "_")):
-        if spelled in known:
+        if spelled in names:
             return spelled
-    raise (error or JobError)(f"There is no {what} called {short(name)}. {near_miss(name, known)}")
+    raise (error or JobError)(f"There is no {what} called {short(name)}. {near_miss(name, names)}")
 
 
 def near_miss(name: str, known: Iterable[str]) -> str:

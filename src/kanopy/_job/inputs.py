@@ -280,7 +280,7 @@ def _averaged(frame: pl.DataFrame, job: Job) -> dict[str, Hierarchy]:
 
     if job.masks or not algorithm_class(job.algorithm).averages:
         return {}
-    found, categories = {}, []
+    averaged_trees, categories = {}, []
     for name in job.quasi:
         column = typed_column(frame[name], missing_tokens=job.missing_tokens, name=name)
         column = None if column is None else column.inferred()
@@ -292,10 +292,10 @@ def _averaged(frame: pl.DataFrame, job: Job) -> dict[str, Hierarchy]:
                 f"The algorithm {job.algorithm!r} publishes means of {name!r}, so its hierarchy has no effect. Leave "
                 "the hierarchy out, or use an algorithm that generalizes, such as 'mondrian'."
             )
-        found[name] = column.under_one_top()
+        averaged_trees[name] = column.under_one_top()
     if categories:
         require_gower(make_algorithm(job.algorithm, **job.parameters), categories)
-    return found
+    return averaged_trees
 
 
 def _fitted(
@@ -451,12 +451,12 @@ def resolve_hierarchy(
 
     def rare() -> set[str]:
         """What fewer than k have in the table, whatever the population has."""
-        own = typed_column(
+        typed = typed_column(
             column[:table_rows], missing_tokens=missing_tokens, name=name,
             multiplicity=None if multiplicity is None else multiplicity[:table_rows],
             unit_of_row=None if unit_of_row is None else unit_of_row[:table_rows],
         )  # fmt: skip
-        having = {} if own is None else dict(zip(own.labels(), own.holders.tolist(), strict=True))
+        having = {} if typed is None else dict(zip(typed.labels(), typed.holders.tolist(), strict=True))
         return {label for label in labels() if having.get(label, 0) < k}
 
     values = replace(values, rare=rare)

@@ -268,6 +268,7 @@ def _quotes_values(content: Path | bytes, dialect: Dialect) -> bool:
 
 
 def _ragged(bad: np.ndarray, count: int, fields: int, name: str, above: int) -> DataError:
+    """The error for `count` records of the wrong length; `bad` holds the line and the number of fields of some."""
     lines = "; ".join(f"line {line + above:,} has {field_count:,}" for line, field_count in bad[:5].tolist())
     more = f" and {count - 5:,} more" if count > 5 else ""
     return DataError(

@@ -236,8 +236,8 @@ def _built(builders: Iterable[Builder], column: Column) -> Iterator[tuple[Builde
     """The builders that fit the column, with what they build."""
     for builder in builders:
         try:
-            meant = getattr(builder, "propose_column", None)
-            yield builder, builder.build_column(column) if meant is None else meant(column)
+            propose = getattr(builder, "propose_column", None)
+            yield builder, builder.build_column(column) if propose is None else propose(column)
         except HierarchyError:
             continue  # does not fit this column after all: a range below zero for dbgh, for example
 
@@ -477,7 +477,7 @@ def loss_at(hierarchy: Hierarchy, values: Column | Iterable[Any], k: int, *, rul
         column = column.inferred()
     unknown = [label for label in column.labels() if label not in hierarchy.index]
     if unknown:
-        hierarchy.find(unknown[0])
+        hierarchy.find(unknown[0])  # raises an error with the near misses
     rows = hierarchy.subtree_sums(_rows_per_leaf(hierarchy, column))
     width = _other_values(hierarchy) if hierarchy.low is None else _widths(hierarchy, column)
     return _judge(rule, hierarchy, rows, width)(k)

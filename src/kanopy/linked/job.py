@@ -320,10 +320,10 @@ def _domain(domain: Any) -> tuple[At, ...]:
     columns = domain.get("columns") if isinstance(domain, Mapping) and set(domain) == {"columns"} else None
     if not isinstance(columns, (list, tuple)) or len(columns) < 2:
         raise JobError('A domain has columns = ["person.zip", "visit.zip"], at least two.')
-    found = tuple(At.read(name) for name in columns)
-    if len(set(found)) < len(found):
-        raise JobError(f"A domain names a column twice: {', '.join(map(str, found))}.")
-    return found
+    domain_columns = tuple(At.read(name) for name in columns)
+    if len(set(domain_columns)) < len(domain_columns):
+        raise JobError(f"A domain names a column twice: {', '.join(map(str, domain_columns))}.")
+    return domain_columns
 
 
 def _shift(settings: Any) -> ShiftDates | None:

@@ -206,8 +206,8 @@ class LinkedResult:
             if report is not None:
                 checksum = hashlib.sha256(content).hexdigest() if content else ""
                 release.bytes(Path(report), self.to_document(checksum).to_bytes(Path(report).suffix))
-            for path, own in (internal(staged_at) if internal is not None else {}).items():
-                release.bytes(path, own, private=True)
+            for path, content_of_file in (internal(staged_at) if internal is not None else {}).items():
+                release.bytes(path, content_of_file, private=True)
         return files
 
     def __repr__(self) -> str:

@@ -132,12 +132,12 @@ def side_by_side(trees: Sequence[Hierarchy]) -> Hierarchy:
     table = np.ascontiguousarray(np.concatenate([*pieces, alone], axis=1), np.int32)
 
     def labels() -> list[str]:
-        found = [ABSENT] * len(parent)
+        joint_labels = [ABSENT] * len(parent)
         for number, (tree, (leaf, above)) in enumerate(zip(trees, starts, strict=True)):
             tree_labels = tree.labels
             for node, label in enumerate(tree_labels):
-                found[leaf + node if node < tree.size else above + node - tree.size] = f"{label}\0{number}"
-        return found
+                joint_labels[leaf + node if node < tree.size else above + node - tree.size] = f"{label}\0{number}"
+        return joint_labels
 
     return Hierarchy(leaves, labels, parent, name=trees[0].name, table=table)
 

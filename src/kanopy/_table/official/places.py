@@ -77,8 +77,8 @@ def _texts(latitude: pl.Series, longitude: pl.Series) -> list[str | None]:
         elif numbers:
             texts.append(point_text(float(north), float(east)))
         else:
-            pair = [str(each).strip() for each in (north, east)]
-            texts.append(None if any(each.lower() in absent for each in pair) else ", ".join(pair))
+            pair = [str(coordinate).strip() for coordinate in (north, east)]
+            texts.append(None if any(coordinate.lower() in absent for coordinate in pair) else ", ".join(pair))
     return texts
 
 

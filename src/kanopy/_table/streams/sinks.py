@@ -74,7 +74,7 @@ class FileSink:
                 for number, piece in enumerate(_parts(frames())):
                     with _as_system():
                         file = partial_folder / f"part-{number:05}.parquet"
-                        _frames_scan(lambda part=piece: part, schema).sink_parquet(file)  # type: ignore[misc]
+                        _frames_scan(lambda written=piece: written, schema).sink_parquet(file)  # type: ignore[misc]
                 yield pl.scan_parquet(partial_folder / "*.parquet")
             return
         release = self._release or _files.Release()

@@ -197,6 +197,7 @@ class Groups(Builder):
         return Hierarchy.from_parents(pairs, name=column.name).balanced()
 
     def _pairs(self, content: Any, above: str) -> Iterator[tuple[str, str]]:
+        """Every label of a nested mapping with the label above it."""
         if isinstance(content, Mapping):
             for label, below in content.items():
                 yield str(label), above

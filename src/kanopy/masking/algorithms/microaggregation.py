@@ -50,6 +50,7 @@ def centroid(table: MaskingTable, members: Longs) -> Ints:
 
 
 def _middle(attribute: Attribute, values: Ints, counts: Longs) -> int:
+    """The value in the middle of a group: the median of numbers, otherwise the one most similar to all (the medoid)."""
     distinct, inverse = np.unique(values, return_inverse=True)
     if len(distinct) == 1:
         return int(distinct[0])

@@ -140,13 +140,13 @@ def manifest_beside(released: str) -> tuple[dict[str, Any] | None, str]:
     from kanopy._table.sources import local_path
     from kanopy.release.manifest import checksum, find_manifest
 
-    place = local_path(released)
-    if place is None or not place.is_file():
+    location = local_path(released)
+    if location is None or not location.is_file():
         return None, ""
-    manifest_found = find_manifest(place)
+    manifest_found = find_manifest(location)
     if manifest_found is None:
         return None, ""
-    for path in sorted(Path(place).parent.glob("*.json")):
+    for path in sorted(Path(location).parent.glob("*.json")):
         if path.stat().st_size < 10_000_000 and find_same(path, manifest_found):
             return manifest_found, checksum(path)
     return manifest_found, ""

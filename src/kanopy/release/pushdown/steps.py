@@ -214,8 +214,10 @@ class PushdownSteps(EngineSteps):
             return [], ()
         counts, facts = {}, {}
         for index, (column, _, _) in enumerate(self.model_columns, len(job.quasi)):
-            found = self.table.gone(index)
-            values = np.bincount(found["c"].to_numpy(), found["n"].to_numpy(), len(column.values)).astype(np.int64)
+            gone_counts = self.table.gone(index)
+            values = np.bincount(gone_counts["c"].to_numpy(), gone_counts["n"].to_numpy(), len(column.values)).astype(
+                np.int64
+            )
             counts[column.name], facts[column.name] = values[None], column.facts
         suppressed_class = Classes(np.array([self.suppressed]), histograms=counts, facts=facts)
         return values_to_withhold(job, sensitive, self.suppressed, suppressed_class)

@@ -84,8 +84,8 @@ def advice(result: Result) -> tuple[Advice, ...]:
     if (loss <= MOST_LOST and not wiped(result)) or len(domain.counts) > MOST_TUPLES:
         return ()
     tried = _tried(result.prepared, job, result.column_losses, loss)
-    better = [each for each in tried if each.loss < loss - NOTICED]
-    return tuple(sorted(better, key=lambda each: (each.loss, each.change)))
+    better = [improvement for improvement in tried if improvement.loss < loss - NOTICED]
+    return tuple(sorted(better, key=lambda improvement: (improvement.loss, improvement.change)))
 
 
 def _tried(prepared: Prepared, job: Job, losses: dict[str, float], now: float) -> Iterator[Advice]:
@@ -101,10 +101,10 @@ def _tried(prepared: Prepared, job: Job, losses: dict[str, float], now: float) -
     long, least = len(prepared.domain.counts) > LOCAL_ROWS, 1.0
     for share in MORE_SUPPRESSION:
         if share > job.suppress:
-            for each in _possible(partial(_more_suppression, prepared, job, share)):
-                if each.loss < least - NOTICED:
-                    least = each.loss
-                    yield each
+            for improvement in _possible(partial(_more_suppression, prepared, job, share)):
+                if improvement.loss < least - NOTICED:
+                    least = improvement.loss
+                    yield improvement
             if long and least < now - NOTICED:
                 break
     worst = sorted(losses, key=lambda name: -losses[name])[: 1 if long else FIRST_COLUMNS]
