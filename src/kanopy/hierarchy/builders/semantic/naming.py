@@ -47,6 +47,8 @@ class GroupNames:
         self.beside: list[frozenset[int]] = []
         self.means: dict[str, int] = {}
         """The concepts of names that stand for one."""
+        self.given: dict[frozenset[int], str] = {}
+        """Names of groups that are known by their members."""
 
     def whole(self, concept: int) -> str:
         """What all values are: `*` if that says nothing."""
@@ -74,6 +76,8 @@ class GroupNames:
         own = frozenset(members)
         if self.taken.get(parent) == own and not self._above_others(self.means.get(parent, -1), own):
             return parent  # the same group as on the level above
+        if own in self.given and self.taken.setdefault(self.given[own], own) == own:
+            return self.given[own]
         concept = None if left_over else self._concept(members, parent)
         for name in self._options(members, concept, left_over):
             if self.taken.setdefault(name, own) == own:
