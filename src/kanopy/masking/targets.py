@@ -17,7 +17,7 @@ import numpy as np
 from kanopy._arrays import SUPPRESSED_LABEL, Floats, Ints, Longs, Mask
 from kanopy._table.guessing.personal_data import DATE, KINDS, NUMBER, PERSON, PLACE, folded
 from kanopy.masking.answer_reading import NO_ANSWER, Reading, names_one
-from kanopy.masking.exclusion import excluded
+from kanopy.masking.exclusion import excluded, living_kinds
 from kanopy.masking.meanings import Vectors
 from kanopy.masking.table import Attribute
 from kanopy.ontology.senses.labels import find_label
@@ -64,11 +64,18 @@ class ColumnPlan:
 
 
 def plan_answers(
-    reading: Reading, k: int, taxonomy: Taxonomy, measure: Measure, vectors: Vectors | None = None, terms: bool = True
+    reading: Reading,
+    k: int,
+    taxonomy: Taxonomy,
+    measure: Measure,
+    vectors: Vectors | None = None,
+    terms: bool = True,
+    settled: Mask | None = None,
 ) -> ColumnPlan:
     """What replaces the answers of a textual column.
 
-    `vectors` compares answers that the ontology lacks; without `terms` no broader ones are published.
+    `vectors` compares answers that the ontology lacks; without `terms` no broader ones are published. What becomes of
+    the `settled` answers is decided elsewhere.
 
     >>> from kanopy.masking.answer_reading import read_answers
     >>> from kanopy.ontology.load import load_ontology
@@ -87,6 +94,8 @@ def plan_answers(
     target[stays[spelled]] = spelled[stays[spelled]]  # how most write it
     _no_answers(reading, stays, target, k)
     reading = _with_kinds(reading, taxonomy) if terms else reading
+    if settled is not None:
+        target[settled & (target < 0)] = np.flatnonzero(settled & (target < 0))
     open_ = [
         code
         for code in np.flatnonzero(target < 0).tolist()
@@ -199,6 +208,7 @@ def _nearest(
     answer, near = np.full(len(rare), -1, np.int64), np.zeros(len(rare))
     if frequent:
         beside[stance[:, None] != reading.stance[frequent][None, :]] = 0.0
+        beside[living_kinds(taxonomy, own)[:, None] != living_kinds(taxonomy, theirs)[None, :]] = 0.0
         said = [[reading.labels[code] or "" for code in codes] for codes in (rare, frequent)]
         beside[excluded(*said)] = 0.0  # what is near in meaning may be the opposite
         beside[kinds] = 0.0  # nobody's name becomes an answer

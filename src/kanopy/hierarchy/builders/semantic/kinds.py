@@ -83,7 +83,9 @@ def sub_kinds(names: GroupNames) -> Divided | None:
         above = _concepts(names.taxonomy, kind)
         if not above or sum(not above.isdisjoint(own) for own in names.above) < LEAST_OF_KIND * len(names.above):
             continue
-        places = [(at, _concepts(names.taxonomy, one)) for at, text in enumerate(groups.values()) for one in text.split()]
+        places = [
+            (at, _concepts(names.taxonomy, one)) for at, text in enumerate(groups.values()) for one in text.split()
+        ]
         found = np.array(
             [next((at for at, (_, one) in enumerate(places) if not one.isdisjoint(own)), -1) for own in names.above],
             np.int32,

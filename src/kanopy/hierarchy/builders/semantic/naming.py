@@ -25,7 +25,7 @@ LEAST_ROWS = 20
 """Where rows are counted, a name lists no value that fewer have: it would tell that somebody has it."""
 OUTSIDE = 0.5
 """A value outside the group that the name covers too weighs half a member."""
-MOST_OUTSIDE = 0.5
+MOST_OUTSIDE = 1.0
 """What covers more than so many values outside per member says too little: all workers are adults."""
 UNCOMMON = 1.5
 """A word that is hardly found in plain texts has to cover so many members more."""
@@ -128,8 +128,12 @@ class GroupNames:
         return min(scored)[2] if scored else None
 
     def _above_others(self, concept: int, own: frozenset[int]) -> bool:
-        """Whether a concept is true of all of another group of this level, or of a value that is alone there."""
-        return any(all(concept in self.above[one] for one in group) for group in self.beside if group != own)
+        """Whether a concept is true of all of another group of this level.
+
+        A value that is alone keeps its own name, and may be of the concept too: ducks and geese are waterbirds, and so
+        is a penguin beside them."""
+        others = [group for group in self.beside if group != own]
+        return any(all(concept in self.above[one] for one in group) for group in others if len(group) > 1)
 
     def _may_name(self, concept: int, parent: str) -> bool:
         return not says_nothing(self.taxonomy, concept) and self._term(concept) != parent
