@@ -49,6 +49,11 @@ FARTHEST = 0.75
 LAST_RESORT = 0.65
 """Where there is no such term either, a frequent answer that is so similar is better than nothing; no other is."""
 
+MOST_SHARED = 1_000
+"""What two answers share must have at most so many concepts below it: that both are conditions says nothing."""
+MOST_COMPARED = 10
+"""So many of the most similar frequent answers are looked at."""
+
 
 @dataclass(frozen=True, eq=False)
 class ColumnPlan:
@@ -212,12 +217,29 @@ def _nearest(
         said = [[reading.labels[code] or "" for code in codes] for codes in (rare, frequent)]
         beside[excluded(*said)] = 0.0  # what is near in meaning may be the opposite
         beside[kinds] = 0.0  # nobody's name becomes an answer
-        top = np.argmax(beside, axis=1)
-        near = beside[np.arange(len(rare)), top]
-        near[near < farthest] = 0.0
+        beside[beside < farthest] = 0.0
+        top = _first_akin(taxonomy, own, theirs, beside)
+        near = np.where(top >= 0, beside[np.arange(len(rare)), top], 0.0)
         answer = np.where(near > 0, np.array(frequent, np.int64)[top], -1)
     term = _shared_terms(value, concept, above, near, people, k)
     return [(-1, int(c)) if c >= 0 else (int(a), -1) for a, c in zip(answer, term, strict=True)], labels
+
+
+def _first_akin(taxonomy: Taxonomy, own: Longs, theirs: Longs, beside: Floats) -> Longs:
+    """Per rare answer the most similar frequent one that shares a concept with it that says something; -1 for none.
+
+    Two conditions of the mind are deep in WordNet and so similar, but `climate` is no `curiosity`.
+    """
+    below = np.bincount(taxonomy.ancestors, minlength=taxonomy.size)
+    above = {concept: set(taxonomy.ancestors_of(concept)) for concept in {*own.tolist(), *theirs.tolist()}}
+    top = np.full(len(own), -1, np.int64)
+    for at in np.flatnonzero(beside.max(axis=1) > 0).tolist():
+        for to in np.argsort(-beside[at], kind="stable")[:MOST_COMPARED].tolist():
+            shared = above[int(own[at])] & above[int(theirs[to])]
+            if beside[at, to] > 0 and shared and min(below[one] for one in shared) <= MOST_SHARED:
+                top[at] = to
+                break
+    return top
 
 
 def _broader(
