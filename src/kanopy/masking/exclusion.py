@@ -61,8 +61,12 @@ def living_kinds(taxonomy: Taxonomy, concepts: Iterable[int]) -> Ints:
     [2, 1, 0]
     """
     roots = [taxonomy.senses(word)[:1] for word in LIVING]
-    found = [[at for at, root in enumerate(roots, 1) if root and taxonomy.is_a(int(one), root[0])] for one in concepts]
-    return np.array([kinds[0] if kinds else 0 for kinds in found], np.int32)
+    sexes = {concept for word in ("male", "female") for concept in taxonomy.senses(word)}
+    found = []
+    for one in map(int, concepts):
+        kinds = [at for at, root in enumerate(roots, 1) if root and taxonomy.is_a(one, root[0])]
+        found.append(1 if one in sexes else kinds[0] if kinds else 0)  # who answers is a person, whatever WordNet says
+    return np.array(found, np.int32)
 
 
 def _says(own: Standing) -> bool:
