@@ -304,9 +304,12 @@ class Ontology(SemanticBuilder):
         partitions, left_over = with_kinds(namer, partitions, left_over)
         whole = namer.whole(top)
         rows, names = [np.full(len(concepts), top, np.int32)], [[whole] * len(labels)]
+        above = np.zeros(len(concepts), np.int32)
         finer = [*partitions, np.arange(len(concepts), dtype=np.int32)][1:]
         # From the coarsest down: a group is named within the larger one.
         for groups, below in zip(partitions, finer, strict=True):
+            groups = namer.with_alone(groups, above, names[0])
+            above = groups
             if len(rows) == len(partitions) > 1:  # finest groups without a name that says something are not made
                 groups = namer.only_named(groups, below, names[0])
             names.insert(0, namer.level(groups, names[0], left_over if len(rows) == 1 else -1))

@@ -25,7 +25,7 @@ LEAST_ROWS = 20
 """Where rows are counted, a name lists no value that fewer have: it would tell that somebody has it."""
 OUTSIDE = 0.5
 """A value outside the group that the name covers too weighs half a member."""
-MOST_OUTSIDE = 1.0
+MOST_OUTSIDE = 0.5
 """What covers more than so many values outside per member says too little: all workers are adults."""
 UNCOMMON = 1.5
 """A word that is hardly found in plain texts has to cover so many members more."""
@@ -42,7 +42,7 @@ class GroupNames:
         self.own = frozenset(concepts.tolist())
         self.place = {label: at for at, label in enumerate(labels)}
         self.written = frozenset(zip(map(fold, labels), concepts.tolist(), strict=True))
-        self.under = Counter(concept for found in self.above for concept in found)
+        self.under = Counter(concept for concepts_above in self.above for concept in concepts_above)
         self.taken: dict[str, frozenset[int]] = {}
         self.beside: list[frozenset[int]] = []
         self.means: dict[str, int] = {}
@@ -73,14 +73,14 @@ class GroupNames:
         return names
 
     def _name(self, members: list[int], parent: str, left_over: bool) -> str:
-        own = frozenset(members)
-        if self.taken.get(parent) == own and not self._above_others(self.means.get(parent, -1), own):
+        group = frozenset(members)
+        if self.taken.get(parent) == group and not self._above_others(self.means.get(parent, -1), group):
             return parent  # the same group as on the level above
         if own in self.given and self.taken.setdefault(self.given[own], own) == own:
             return self.given[own]
         concept = None if left_over else self._concept(members, parent)
         for name in self._options(members, concept, left_over):
-            if self.taken.setdefault(name, own) == own:
+            if self.taken.setdefault(name, group) == group:
                 break
         if concept is not None and name == self._term(concept):
             self.means[name] = concept
@@ -94,10 +94,50 @@ class GroupNames:
             yield "other"
         named = sorted(members, key=lambda one: (-self.rows[one], one)) if self.rows else members
         named = [one for one in named if not self.rows or self.rows[one] >= LEAST_ROWS]
-        for shown in range(min(MOST_NAMED, len(named)), len(named) + 1) if named else ():
-            yield listed([self.labels[one] for one in named[:shown]], len(members) - shown)
+        for number_named in range(min(MOST_NAMED, len(named)), len(named) + 1) if named else ():
+            yield listed([self.labels[one] for one in named[:number_named]], len(members) - number_named)
         yield f"{len(members)} values"
         yield from (f"{len(members)} values ({number})" for number in count(2))
+
+    def with_alone(self, groups: Ints, coarser: Ints, parents: Sequence[str]) -> Ints:
+        """Groups without a name, together with values alone beside them where one concept then names them.
+
+        Ducks and geese are waterbirds, and so is the penguin that is alone in the same larger group.
+        """
+        out = groups.copy()
+        held = Counter(out.tolist())
+        for group in sorted(held, key=lambda one: (-held[one], one)):
+            members = np.flatnonzero(out == group)
+            self.beside = [frozenset(np.flatnonzero(out == one).tolist()) for one in np.unique(out)]
+            parent = parents[members[0]]
+            if len(members) < 2 or frozenset(members.tolist()) in self.given:
+                continue
+            if self._concept(members.tolist(), parent) is not None:
+                continue
+            near = np.flatnonzero((coarser == coarser[members[0]]) & (out != group))
+            alone = [one for one in near.tolist() if held[int(out[one])] == 1]
+            joined = self._joined(members.tolist(), alone, parent)
+            out[joined] = group
+            held.update({group: len(joined)})
+        return out
+
+    def _joined(self, members: list[int], alone: Sequence[int], parent: str) -> list[int]:
+        """The fewest of some values that are alone, with which one concept names a group."""
+        shared = frozenset.intersection(*(frozenset(self.above[one]) for one in members))
+        options = []
+        for concept in shared:
+            more = [one for one in alone if concept in self.above[one]]
+            if more and len(more) <= MOST_OUTSIDE * 2 * len(members):
+                options.append((len(more), self._size(concept), concept, more))
+        for _, _, concept, more in sorted(options):
+            whole = [*members, *more]
+            before = self.beside
+            self.beside = [group for group in before if group.isdisjoint(whole)] + [frozenset(whole)]
+            named = self._concept(whole, parent)
+            self.beside = before
+            if named is not None:
+                return more
+        return []
 
     def only_named(self, groups: Ints, finer: Ints, parents: Sequence[str]) -> Ints:
         """Groups that one concept names; the members of the others stay in their finer groups."""
@@ -105,8 +145,8 @@ class GroupNames:
         out = groups.copy()
         for group in np.unique(groups).tolist():
             members = np.flatnonzero(groups == group)
-            own = frozenset(members.tolist())
-            if len(members) < 2 or self.taken.get(parents[members[0]]) == own:
+            value_group = frozenset(members.tolist())
+            if len(members) < 2 or self.taken.get(parents[members[0]]) == value_group:
                 continue
             if self._concept(members.tolist(), parents[members[0]]) is None:
                 out[members] = finer[members] + len(self.labels)
@@ -114,7 +154,7 @@ class GroupNames:
 
     def _concept(self, members: list[int], parent: str) -> int | None:
         """The concept that is true of all members and of few others, and is not above another group of the level."""
-        own = frozenset(members)
+        group = frozenset(members)
         inside = Counter(concept for member in members for concept in self.above[member])
         scored = [
             (OUTSIDE * (self.under[one] - count) + UNCOMMON * (one not in self._common), self._size(one), one)
@@ -122,31 +162,27 @@ class GroupNames:
             if count == len(members)
             and self.under[one] - count <= MOST_OUTSIDE * count
             and self._may_name(one, parent)
-            and self.place.get(self._term(one), members[0]) in own
-            and not self._above_others(one, own)
+            and self.place.get(self._term(one), members[0]) in group
+            and not self._above_others(one, group)
         ]
         return min(scored)[2] if scored else None
 
-    def _above_others(self, concept: int, own: frozenset[int]) -> bool:
-        """Whether a concept is true of all of another group of this level.
-
-        A value that is alone keeps its own name, and may be of the concept too: ducks and geese are waterbirds, and so
-        is a penguin beside them."""
-        others = [group for group in self.beside if group != own]
-        return any(all(concept in self.above[one] for one in group) for group in others if len(group) > 1)
+    def _above_others(self, concept: int, members_named: frozenset[int]) -> bool:
+        """Whether a concept is true of all of another group of this level, or of a value that is alone there."""
+        return any(all(concept in self.above[one] for one in group) for group in self.beside if group != members_named)
 
     def _may_name(self, concept: int, parent: str) -> bool:
         return not says_nothing(self.taxonomy, concept) and self._term(concept) != parent
 
     def _term(self, concept: int) -> str:
         """A value that means it, or else the word texts use most; if they hardly use any, the first of the shortest."""
-        known = self.taxonomy.terms_of(concept)
-        if written := [term for term in known if (fold(term), concept) in self.written]:
+        terms = self.taxonomy.terms_of(concept)
+        if written := [term for term in terms if (fold(term), concept) in self.written]:
             return min(written, key=lambda term: (-max(SELDOM, self._used(term, concept)), len(term)))
         term = common_term(self.taxonomy, concept)
-        if term not in known or not self.taxonomy.has_tag_counts or self._used(term, concept) > SELDOM:
+        if term not in terms or not self.taxonomy.has_tag_counts or self._used(term, concept) > SELDOM:
             return term
-        return min(known, key=lambda term: (term.isupper(), term.count(" ")))
+        return min(terms, key=lambda term: (term.isupper(), term.count(" ")))
 
     def _used(self, term: str, concept: int) -> int:
         """How often texts use a word for a concept."""
@@ -156,8 +192,10 @@ class GroupNames:
     def _common(self) -> frozenset[int]:
         if not self.taxonomy.has_tag_counts:
             return frozenset(self.under)
-        found = self.taxonomy.tag_counts
-        return frozenset(concept for concept in self.under if found[concept] > SELDOM or concept in self.own)
+        counts_of_concept = self.taxonomy.tag_counts
+        return frozenset(
+            concept for concept in self.under if counts_of_concept[concept] > SELDOM or concept in self.own
+        )
 
     def _size(self, concept: int) -> int:
         return int(self._sizes[concept])
