@@ -127,7 +127,7 @@ def test_the_page_tells_what_order_time_and_another_release_give_away() -> None:
     assert counted is not None and counted.rows_below > 0
     for attack, number in (("Complementary release", counted.rows_below), ("Temporal", counted.exposed_changes)):
         assert re.search(rf"{attack}</t[hd]>\s*<td[^>]*>{number}<", page), attack
-    assert "joined by who" in page and "more precise than either in age" in page and "1 row that came" in page
+    assert "joined by who" in page and "more precise than either in age" in page and "1 row only in this one" in page
     people = {"age": [21, 22, 31, 32]}
     released = {"age": ["20-29", "20-29", "30-39", "30-39"]}
     found = assess_risk(people, quasi=["age"], released=released)

@@ -100,13 +100,13 @@ def compare_with_hand_written(method: type[SemanticBuilder] = Ontology) -> list[
 
     taxonomy = load_ontology("wordnet")
     animals = Hierarchy.from_rows(ANIMALS, name="animals")
-    found = []
+    comparisons = []
     adult = adult_hierarchies()
     for h, file in [(animals, ""), *((adult[n], str(path("adult_senses") / f"{n}.senses.toml")) for n in ADULT)]:
         hand = evaluate_hierarchy(h, taxonomy, choices=read_senses(file) if file else None)
         proposed = method(levels=h.height + 1, senses=file).propose(h.values, name=h.name)
-        found.append(Comparison(h.name, hand, tuple(h.level_sizes), proposed))
-    return found
+        comparisons.append(Comparison(h.name, hand, tuple(h.level_sizes), proposed))
+    return comparisons
 
 
 def reproduce(*, quick: bool = False, progress: Progress = SILENT) -> Reproduction:
@@ -176,7 +176,7 @@ def _equal(first: SemanticQuality) -> int:
 def _equal_in_links(first: SemanticQuality) -> int:
     """How many do if the depth of the common subsumer is counted in links from the root."""
     taxonomy = load_ontology("wordnet")
-    found = 0
+    equal = 0
     for t in first.transitions:
         if t.leaf_sense is None or t.ancestor_sense is None:
             continue
@@ -187,8 +187,8 @@ def _equal_in_links(first: SemanticQuality) -> int:
             taxonomy.ancestors_of(leaf)[int(common.concept[0])] + taxonomy.ancestors_of(above)[int(common.concept[0])]
         )
         whole = steps + 2 * depth
-        found += round(1 - 2 * depth / whole if whole else 0.0, 4) == TABLE_1[t.leaf][t.level - 1]
-    return found
+        equal += round(1 - 2 * depth / whole if whole else 0.0, 4) == TABLE_1[t.leaf][t.level - 1]
+    return equal
 
 
 def _table_2_claims(second: dict[tuple[str, str], SemanticQuality]) -> list[Claim]:
@@ -212,9 +212,9 @@ def _table_2_claims(second: dict[tuple[str, str], SemanticQuality]) -> list[Clai
                         ", ".join(f"level {fault.facts['level']}" for fault in peak) or "none",
                         verdict(any(fault.facts["level"] == 1 for fault in peak))))  # fmt: skip
     a, b = ([level.gsl for level in second[name, "constant"].levels] for name in ("VGH1", "VGH2"))
-    shown = f"level 1: {a[0]:.4f} and {b[0]:.4f}; level 3: {a[2]:.4f} and {b[2]:.4f}"
+    losses_shown = f"level 1: {a[0]:.4f} and {b[0]:.4f}; level 3: {a[2]:.4f} and {b[2]:.4f}"
     claims.append(Claim("Figure 4: VGH1 is better after one generalization, VGH2 after three.", "the curves cross",
-                        shown, verdict(a[0] < b[0] and a[2] > b[2])))  # fmt: skip
+                        losses_shown, verdict(a[0] < b[0] and a[2] > b[2])))  # fmt: skip
     return claims
 
 

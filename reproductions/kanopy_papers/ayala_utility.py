@@ -57,13 +57,13 @@ def spoiled_rows(rows: Sequence[Sequence[str]], share: float, rng: np.random.Gen
 def information_kept(hierarchy: Hierarchy, counts: dict[str, Floats]) -> float:
     """What levels between values and top tell about the target, on average, as a share of what the values tell."""
     rows = list(hierarchy.rows())
-    told = []
+    information = []
     for level in range(hierarchy.height):
         groups: dict[str, Floats] = {}
         for row in rows:
             groups[row[level]] = groups.get(row[level], np.zeros(2)) + counts.get(row[0], np.zeros(2))
-        told.append(_information(np.array(list(groups.values()))))
-    return float(np.mean(told[1:]) / told[0]) if len(told) > 1 and told[0] > 0 else 1.0
+        information.append(_information(np.array(list(groups.values()))))
+    return float(np.mean(information[1:]) / information[0]) if len(information) > 1 and information[0] > 0 else 1.0
 
 
 def _information(table: Floats) -> float:
@@ -73,7 +73,7 @@ def _information(table: Floats) -> float:
 def utility_experiment(*, quick: bool = False) -> tuple[list[Spoiled], list[Claim], Table]:
     """Every spoiled hierarchy, what it says of GSL and utility, and the table."""
     frame, hierarchies, wordnet = adult(), adult_hierarchies(), load_ontology("wordnet")
-    found = []
+    spoiled_results = []
     for column in COLUMNS:
         hierarchy = hierarchies[column]
         counts: dict[str, Floats] = {}
@@ -85,17 +85,19 @@ def utility_experiment(*, quick: bool = False) -> tuple[list[Spoiled], list[Clai
         senses = senses_of_hierarchy(wordnet, hierarchy.rows(), chosen)
         for share in SPOILED:
             for seed in (QUICK_SEEDS if quick else SEEDS) if share else (0,):
-                own = spoiled_rows(multiplicity, share, np.random.default_rng(seed)) if share else multiplicity
-                spoiled = Hierarchy.from_rows(own, name=column)
+                spoiled_counts = (
+                    spoiled_rows(multiplicity, share, np.random.default_rng(seed)) if share else multiplicity
+                )
+                spoiled = Hierarchy.from_rows(spoiled_counts, name=column)
                 judged = evaluate_hierarchy(spoiled, wordnet, senses=senses)
-                kept = information_kept(spoiled, counts)
-                found.append(Spoiled(column, share, seed, judged.score, judged.mean_score, kept))
+                information_left = information_kept(spoiled, counts)
+                spoiled_results.append(Spoiled(column, share, seed, judged.score, judged.mean_score, information_left))
     header = ("column", "values moved", "seed", "VghGSL", "mean loss", "information kept")
-    rows = tuple((s.column, s.share, s.seed, s.gsl, s.mean, s.kept) for s in found)
-    return found, utility_claims(found), Table("gsl_and_utility", header, rows)
+    rows = tuple((s.column, s.share, s.seed, s.gsl, s.mean, s.kept) for s in spoiled_results)
+    return spoiled_results, utility_claims(spoiled_results), Table("gsl_and_utility", header, rows)
 
 
-def utility_claims(found: Sequence[Spoiled]) -> list[Claim]:
+def utility_claims(results: Sequence[Spoiled]) -> list[Claim]:
     """A hierarchy that loses less meaning should keep more utility: rank correlations per column, by both scores."""
     claims = []
     for text, name in (
@@ -103,13 +105,17 @@ def utility_claims(found: Sequence[Spoiled]) -> list[Claim]:
         ("A hierarchy with less semantic loss keeps more utility (5, future work): the mean of each level.", "mean"),
     ):
         found_in = {}
-        for column in dict.fromkeys(s.column for s in found):
-            own = [s for s in found if s.column == column]
-            lost, kept = np.array([getattr(s, name) for s in own]), np.array([s.kept for s in own])
-            found_in[column] = correlation(ranks(lost), ranks(kept)) or 0.0  # none where all are equal
-        shown = ", ".join(f"{column} {value:+.2f}" for column, value in found_in.items())
+        for column in dict.fromkeys(s.column for s in results):
+            of_column = [s for s in results if s.column == column]
+            lost, information_left = (
+                np.array([getattr(s, name) for s in of_column]),
+                np.array([s.kept for s in of_column]),
+            )
+            found_in[column] = correlation(ranks(lost), ranks(information_left)) or 0.0  # none where all are equal
+        correlations_shown = ", ".join(f"{column} {value:+.2f}" for column, value in found_in.items())
         claims.append(
-            Claim(text, "expected, not measured", f"rank correlations of loss and information about {TARGET}: {shown}",
+            Claim(text, "expected, not measured",
+            f"rank correlations of loss and information about {TARGET}: {correlations_shown}",
                   verdict(all(value < 0 for value in found_in.values())),
                   why="The paper gives neither data nor a measure of utility. Here: Adult, values moved about in "
                   "hand-written hierarchies, and what the groups still tell about the income.")

@@ -61,7 +61,7 @@ def setting_hierarchies(setting: str, columns: Sequence[Any]) -> tuple[Hierarchy
         "Han": lambda j: Han(threshold=4, fan_out=5),
         "Free": lambda j: Iotf(),
         HALVING: lambda j: EqualWidth(),
-        **{each: lambda j, each=each: Otf(linkage=each) for each in OTHER_LINKAGES},  # type: ignore[misc]
+        **{linkage: lambda j, rule=linkage: Otf(linkage=rule) for linkage in OTHER_LINKAGES},  # type: ignore[misc]
     }
     return tuple(
         builders[setting](j).build(column, name=name)
@@ -86,8 +86,8 @@ def adult_rows() -> int:
 def losses_at(domain: Domain, setting: str, k: int) -> dict[str, float]:
     """All losses of k-member clustering in one setting."""
     groups = k_member_clusters(domain, k, free=ATTRIBUTES if setting == "Free" else ())
-    found = local_losses(domain, groups.recoding(domain), k)
-    return {**found, "NTIL": float(groups.total_loss())}
+    losses = local_losses(domain, groups.recoding(domain), k)
+    return {**losses, "NTIL": float(groups.total_loss())}
 
 
 def reproduce(*, quick: bool = False, progress: Progress = SILENT) -> Reproduction:
@@ -100,13 +100,13 @@ def reproduce(*, quick: bool = False, progress: Progress = SILENT) -> Reproducti
         trees[setting] = domain.hierarchies[1]
         for at, k in enumerate(ks):
             progress("clustering Adult", (number + at / len(ks)) / len(SETTINGS), f"{setting}, k = {k}")
-            found = losses_at(domain, setting, k)
+            losses = losses_at(domain, setting, k)
             for metric in METRICS:
-                curves[setting][metric].append(found[metric])
+                curves[setting][metric].append(losses[metric])
     linked = {
-        each: [losses_at(domain, each, k)["NTIL"] for k in ks]
-        for each in OTHER_LINKAGES
-        for domain in (adult_domain(each),)
+        linkage: [losses_at(domain, linkage, k)["NTIL"] for k in ks]
+        for linkage in OTHER_LINKAGES
+        for domain in (adult_domain(linkage),)
     }
     orders = _in_other_orders(HALVING_K if quick else QUICK_K, QUICK_ORDERS if quick else ALL_ORDERS, progress)
     models = _under_other_models(progress)
@@ -145,54 +145,54 @@ def reproduce(*, quick: bool = False, progress: Progress = SILENT) -> Reproducti
 
 def _in_other_orders(ks: Sequence[int], number: int, progress: Progress) -> Orders:
     """All losses of every setting with the rows in `number` shuffled orders: per k, one list per order."""
-    found: Orders = {}
+    orders: Orders = {}
     for order in range(number):
         for at, setting in enumerate(SETTINGS):
             progress("other row orders", (order + at / len(SETTINGS)) / number, setting)
             domain = adult_domain(setting, order)
             for k in ks:
                 for metric, value in losses_at(domain, setting, k).items():
-                    found.setdefault((setting, k, metric), []).append(value)
-    return found
+                    orders.setdefault((setting, k, metric), []).append(value)
+    return orders
 
 
 def _under_other_models(progress: Progress) -> dict[str, dict[str, float]]:
     """Per model the NTIL of every kind of hierarchy, by the same clustering made safe for the model."""
     frame = adult(complete=True).select(*ATTRIBUTES, "occupation")
     columns = [frame[name].to_numpy() for name in ATTRIBUTES]
-    found: dict[str, dict[str, float]] = {}
+    losses_of_models: dict[str, dict[str, float]] = {}
     for number, model in enumerate(OTHER_MODELS):
         progress("other models", number / len(OTHER_MODELS), model)
         for setting in WITH_HIERARCHY:
             trees = dict(zip(ATTRIBUTES, setting_hierarchies(setting, columns), strict=True))
             job = Job(quasi=ATTRIBUTES, k=OTHER_MODELS_K, algorithm="k-member", hierarchies=trees, models=[model])
-            found.setdefault(model, {})[setting] = float(anonymize(frame, job).score)
-    return found
+            losses_of_models.setdefault(model, {})[setting] = float(anonymize(frame, job).score)
+    return losses_of_models
 
 
 def _model_claim(curves: Curves, ks: Sequence[int], models: dict[str, dict[str, float]]) -> Claim:
     alone = {s: curves[s]["NTIL"][list(ks).index(OTHER_MODELS_K)] for s in WITH_HIERARCHY}
-    told, kept = [], []
+    sentences, orders_kept = [], []
     for model, losses in models.items():
         moved = {s: losses[s] / losses["IOTF"] / (alone[s] / alone["IOTF"]) - 1 for s in WITH_HIERARCHY}
         most = max(moved, key=lambda setting: abs(moved[setting]))
         same = sorted(losses, key=losses.__getitem__) == sorted(alone, key=alone.__getitem__)
-        kept.append(abs(moved[most]) <= PROPORTION_KEPT)
-        told.append(f"{model}: {'the same order' if same else 'another order'}, IOTF loses "
+        orders_kept.append(abs(moved[most]) <= PROPORTION_KEPT)
+        sentences.append(f"{model}: {'the same order' if same else 'another order'}, IOTF loses "
                     f"{losses['IOTF'] / alone['IOTF']:.2f} times as much, relative to it {most} moves most "
                     f"({moved[most]:+.1%})")  # fmt: skip
     return Claim(
         "Under other models the losses of the hierarchies keep their proportions.",
         "expected, not shown",
-        f"k = {OTHER_MODELS_K}; " + "; ".join(told),
-        verdict(all(kept)),
+        f"k = {OTHER_MODELS_K}; " + "; ".join(sentences),
+        verdict(all(orders_kept)),
         f"Kept is read as: NTIL relative to IOTF changes by at most {PROPORTION_KEPT:.0%} for every kind of hierarchy.",
     )
 
 
 def _beats(curves: Curves, winner: str, losers: Sequence[str], metric: str) -> list[bool]:
-    own = curves[winner][metric]
-    return [all(own[i] < curves[other][metric][i] for other in losers) for i in range(len(own))]
+    winner_curve = curves[winner][metric]
+    return [all(winner_curve[i] < curves[other][metric][i] for other in losers) for i in range(len(winner_curve))]
 
 
 def _stand_ins_lose(curves: Curves, metric: str) -> list[bool]:
@@ -207,10 +207,10 @@ def _loss_claims(curves: Curves, ks: Sequence[int]) -> list[Claim]:
         rivals = [setting for setting in WITH_HIERARCHY if setting != "IOTF"]
         won = _beats(curves, "IOTF", rivals, metric)
         at = {k: curves["IOTF"][metric][i] for i, k in enumerate(ks)}
-        shown = ", ".join(f"{at[k]:.5f} at k = {k}" for k in (4, 10, 20) if k in at)
+        losses_shown = ", ".join(f"{at[k]:.5f} at k = {k}" for k in (4, 10, 20) if k in at)
         claims.append(
             Claim(f"IOTF has the least {metric} of the five kinds of hierarchies, in all cases.",
-                  "19 of 19 values of k", f"{at_every(won, ks)}; IOTF {shown}", verdict(all(won)))
+                  "19 of 19 values of k", f"{at_every(won, ks)}; IOTF {losses_shown}", verdict(all(won)))
         )  # fmt: skip
         free = _beats(curves, "Free", WITH_HIERARCHY, metric)
         ratio = np.array(curves["IOTF"][metric]) / np.array(curves["Free"][metric])
@@ -290,14 +290,15 @@ def _size_claims(curves: Curves, ks: Sequence[int]) -> list[Claim]:
 def _extent_claims(curves: Curves, ks: Sequence[int]) -> list[Claim]:
     below = [(k, s) for s in WITH_HIERARCHY for i, k in enumerate(ks) if curves[s]["NILinf"][i] < 1]
     cases = len(WITH_HIERARCHY) * len(ks)
-    shown = ", ".join(f"({k}, {s})" for k, s in sorted(below)[:8]) + (" …" if len(below) > 8 else "")
+    pairs_shown = ", ".join(f"({k}, {s})" for k, s in sorted(below)[:8]) + (" …" if len(below) > 8 else "")
     free = curves["Free"]["NILinf"]
     published = {(5, "IOTF"), (6, "IOTF"), (3, "Chu")}
     return [
         Claim("With hierarchies NIL∞ is almost always 1.", "all but 3 of 95 cases",
               f"all but {len(below)} of {cases} cases", verdict(len(below) <= 0.15 * cases),
               "“Almost always” is taken as at least 85 % of the cases, a limit of ours."),
-        Claim("The cases in which NIL∞ is below 1.", "(k, method) = (3, Chu), (5, IOTF), (6, IOTF)", shown or "none",
+        Claim("The cases in which NIL∞ is below 1.", "(k, method) = (3, Chu), (5, IOTF), (6, IOTF)",
+        pairs_shown or "none",
               verdict(set(below) == published) if tuple(ks) == ALL_K else UNDECIDED,
               "Which clusters come last depends on the order of the rows, which the paper does not give."),
         Claim("Without hierarchies NIL∞ is close to 1 as well (the paper's last sentence says “hierarchy-based”, which "
@@ -315,7 +316,7 @@ def _other_claims(
         Claim("Adult has 45,422 records.", "45,422", f"{rows:,} complete records", verdict(rows == PUBLISHED_ROWS),
               "" if rows == PUBLISHED_ROWS else "A misprint: one digit differs from the records without a gap."),
         Claim("IOTF has less NTIL than OTF whatever OTF's centres are.", "the mean of the rows only",
-              "; ".join(f"against {name} centres {at_every(each, ks)}" for name, each in won.items()),
+              "; ".join(f"against {name} centres {at_every(wins, ks)}" for name, wins in won.items()),
               verdict(all(map(all, won.values()))), source="ours",
               why="The published lead of IOTF is a lead over one way to draw OTF trees."),
         Claim("Figure 2 shows the trees of education-num for five methods.", "picture",
@@ -339,14 +340,15 @@ def _order_claims(orders: Orders) -> list[Claim]:
     for metric in ("NTIL", "NIL1"):
         means = {s: [float(np.mean(orders[s, k, metric])) for k in ks] for s in WITH_HIERARCHY}
         won = [all(means["IOTF"][i] < means[s][i] for s in rivals) for i in range(len(ks))]
-        each = [
+        order_wins = [
             orders["IOTF", k, metric][order] < min(orders[s, k, metric][order] for s in rivals)
             for k in ks
             for order in range(number)
         ]
         claims.append(
             Claim(f"Over several row orders IOTF loses least on average ({metric}).", "one order, not given",
-                  f"mean of {number} shuffled orders least {at_every(won, ks)}; least in {sum(each)} of {len(each)} "
+                  f"mean of {number} shuffled orders least {at_every(won, ks)}; least in {sum(order_wins)} of "
+                  f"{len(order_wins)} "
                   "single runs", verdict(all(won)), source="ours")
         )  # fmt: skip
     tops = [value for s in WITH_HIERARCHY for k in ks for value in orders[s, k, "NILinf"]]

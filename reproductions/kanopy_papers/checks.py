@@ -91,15 +91,15 @@ def vgh_gsl() -> bool:
     from kanopy.hierarchy.quality.semantic_quality import evaluate_hierarchy
 
     rows = [["cat", "carnivore", "animal"], ["dog", "carnivore", "animal"], ["trout", "fish", "animal"]]
-    found = evaluate_hierarchy(Hierarchy.from_rows(rows), _wordnet())
-    return abs(found.score - sum(level.gsl for level in found.levels) / 2) < 1e-12
+    quality = evaluate_hierarchy(Hierarchy.from_rows(rows), _wordnet())
+    return abs(quality.score - sum(level.gsl for level in quality.levels) / 2) < 1e-12
 
 
 def unbalanced() -> bool:
     from kanopy.hierarchy.hierarchy import Hierarchy
 
-    found = Hierarchy.from_rows([["a", "b", "*"], ["c", "c", "*"]])
-    return bool(found.generalize("c", 1) == "c")
+    hierarchy = Hierarchy.from_rows([["a", "b", "*"], ["c", "c", "*"]])
+    return bool(hierarchy.generalize("c", 1) == "c")
 
 
 def k_anonymity() -> bool:
@@ -123,8 +123,8 @@ def iotf() -> bool:
 def predefined_widths() -> bool:
     from kanopy.hierarchy.builders.bins import Widths
 
-    found = Widths(widths=(5, 10)).build(range(20))
-    return len(set(found.labels_at(1))) == 4 and len(set(found.labels_at(2))) == 2
+    hierarchy = Widths(widths=(5, 10)).build(range(20))
+    return len(set(hierarchy.labels_at(1))) == 4 and len(set(hierarchy.labels_at(2))) == 2
 
 
 def chi_merge() -> bool:
@@ -154,13 +154,13 @@ def average_class_size() -> bool:
 
 def path_length() -> bool:
     """Equal concepts are nearer than parent and child, which are nearer than siblings."""
-    own, up, beside = (_similar("path", "dog", other) for other in ("dog", "canid", "cat"))
-    return own > up > beside
+    itself, up, beside = (_similar("path", "dog", other) for other in ("dog", "canid", "cat"))
+    return itself > up > beside
 
 
 def leacock_chodorow() -> bool:
-    own, up, beside = (_similar("leacock-chodorow", "dog", other) for other in ("dog", "canid", "cat"))
-    return own > up > beside
+    itself, up, beside = (_similar("leacock-chodorow", "dog", other) for other in ("dog", "canid", "cat"))
+    return itself > up > beside
 
 
 def resnik() -> bool:
@@ -191,8 +191,8 @@ def improved() -> bool:
     from kanopy.hierarchy.quality.improve import improve_hierarchy
     from kanopy_papers.ayala2014 import ANIMALS
 
-    found = improve_hierarchy(Hierarchy.from_rows(ANIMALS), _wordnet())
-    return found.after < found.before and found.hierarchy.height == len(ANIMALS[0]) - 1
+    improvement = improve_hierarchy(Hierarchy.from_rows(ANIMALS), _wordnet())
+    return improvement.after < improvement.before and improvement.hierarchy.height == len(ANIMALS[0]) - 1
 
 
 CHECKS: dict[str, Callable[[], bool]] = {

@@ -137,7 +137,8 @@ def reproduce(*, quick: bool = False, progress: Progress = SILENT, ratings: Sequ
         ),
         tables=(
             curve_table(
-                "measures", ks, {f"{n} judged by {s}": c for s, own in measured.items() for n, c in own.items()}
+                "measures", ks, {f"{n} judged by {s}": c for s, curves_of_guide in measured.items() for n,
+                c in curves_of_guide.items()}
             ),
             curve_table("heuristics", ks, ablation),
             curve_table("semantic_quality", ks, quality),
@@ -172,12 +173,16 @@ def _pictures(table: MaskingTable, guided: dict[str, list[list[Masked]]], ks: Se
     """Figure 9, and the dendrograms of Figures 10 to 13."""
     at = list(ks).index(CLUSTERING_K)
     drawn = [Picture("figure9", "Corresponds to Fig. 9: an ad-hoc hierarchy of ours.", tree_svg(ad_hoc_hierarchy()))]
-    shown = {"semantic": "semantic masking", "discernibility": "masking by discernibility", "VGH": "masking by Fig. 9"}
-    for number, name in enumerate(("", *shown), 10):
+    captions = {
+        "semantic": "semantic masking",
+        "discernibility": "masking by discernibility",
+        "VGH": "masking by Fig. 9",
+    }
+    for number, name in enumerate(("", *captions), 10):
         both = Evaluation(table, guided[name][at][0] if name else unmasked(table), CLUSTERING_K).clustering
         tree, leaf = (both.after, both.shown) if name else (both.before, both.origin)
         people = np.bincount(leaf, weights=both.people, minlength=tree.leaves)
-        words = f"Fig. {number}: Ward clustering " + (f"after {shown[name]}" if name else "of the original")
+        words = f"Fig. {number}: Ward clustering " + (f"after {captions[name]}" if name else "of the original")
         caption = f"Corresponds to {words}, k = {CLUSTERING_K}, cut into {CLUSTERS}."
         drawn.append(Picture(f"figure{number}", caption, dendrogram_svg(tree, people, CLUSTERS, words)))
     return tuple(drawn)
@@ -201,9 +206,12 @@ def _measure_claims(
     by_single: dict[str, list[Masked]],
     ks: Sequence[int],
 ) -> list[Claim]:
-    own = measured["Wu & Palmer"]
-    best = [all(own["Wu & Palmer"][i] >= own[name][i] for name in own) for i in range(len(ks))]
-    curves = np.array(list(own.values()))
+    measured_curves = measured["Wu & Palmer"]
+    best = [
+        all(measured_curves["Wu & Palmer"][i] >= measured_curves[name][i] for name in measured_curves)
+        for i in range(len(ks))
+    ]
+    curves = np.array(list(measured_curves.values()))
     correlation = np.corrcoef(curves)[np.triu_indices(len(curves), 1)]
     same = [
         np.array_equal(a.published, b.published)
@@ -325,7 +333,10 @@ def _figures(
     times: dict[str, Any],
 ) -> tuple[Figure, ...]:
     guides = ("semantic", "discernibility", "random", "random by record")
-    pick: Callable[[dict[str, Curve]], dict[str, Curve]] = lambda own: {name: own[name] for name in guides}  # noqa: E731
+
+    def pick(curves: dict[str, Curve]) -> dict[str, Curve]:
+        return {name: curves[name] for name in guides}
+
     return (
         curve_figure("measures_wu_palmer", "Corresponds to Fig. 2.", ks, measured["Wu & Palmer"],
                 "Which measure guides", SIMILAR),

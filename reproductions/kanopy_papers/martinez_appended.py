@@ -96,9 +96,9 @@ def recode(table: MaskingTable, k: int) -> Masked:
 def recode_at_random(table: MaskingTable, k: int, seed: int) -> Masked:
     """Its baseline: each rare answer takes any answer that is frequent."""
     frequent, rare = np.flatnonzero(table.counts >= k), np.flatnonzero(table.counts < k)
-    shown = np.arange(len(table.counts))
-    shown[rare] = np.random.default_rng(seed).choice(frequent, len(rare))
-    return Masked.per_tuple("random", table, table.tuples[shown], fusions=len(rare))
+    target = np.arange(len(table.counts))
+    target[rare] = np.random.default_rng(seed).choice(frequent, len(rare))
+    return Masked.per_tuple("random", table, table.tuples[target], fusions=len(rare))
 
 
 def _distances(path: MaskingTable, runs: Sequence[Sequence[Masked]], ks: Sequence[int]) -> Curve:
@@ -112,8 +112,8 @@ def _seconds(table: MaskingTable, k: int) -> float:
 
 
 def _correlations(curves: dict[str, Curve]) -> tuple[float, float]:
-    found = np.corrcoef(np.array([curves[name] for name in MEASURES]))[np.triu_indices(len(MEASURES), 1)]
-    return float(found.min()), float(found.max())
+    correlations = np.corrcoef(np.array([curves[name] for name in MEASURES]))[np.triu_indices(len(MEASURES), 1)]
+    return float(correlations.min()), float(correlations.max())
 
 
 def _linear(curve: Curve, ks: Sequence[int]) -> float:
@@ -153,12 +153,12 @@ def _recoding_claims(
 ) -> list[Claim]:
     ratios = [away["random"][i] / np.mean([away[name][i] for name in MEASURES]) for i in range(len(ks))]
     early = [ratio for k, ratio in zip(ks, ratios, strict=True) if k <= MAINTAINED_TO]
-    own = np.mean([content[name] for name in MEASURES], axis=0)
+    mean_content = np.mean([content[name] for name in MEASURES], axis=0)
     at = list(ks).index(STABLE_FROM)
-    before = (own[at] - own[0]) / (ks[at] - ks[0])
-    after = (own[-1] - own[at]) / (ks[-1] - ks[at])
-    worse = above(content["random"], list(own))
-    lost = float(np.mean(content["random"]) / own.mean())
+    before = (mean_content[at] - mean_content[0]) / (ks[at] - ks[0])
+    after = (mean_content[-1] - mean_content[at]) / (ks[-1] - ks[at])
+    worse = above(content["random"], list(mean_content))
+    lost = float(np.mean(content["random"]) / mean_content.mean())
     return [
         *_shared("IPMU paper, Fig. 2", away, runs, ks),
         Claim("Up to k = 6 recoding by meaning keeps three times more meaning than a naive one (IPMU paper).",

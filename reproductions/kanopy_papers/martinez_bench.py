@@ -49,10 +49,10 @@ def mean(table: MaskingTable, runs: Sequence[Sequence[Masked]], ks: Sequence[int
     """A figure of the evaluation per k, the mean over its runs."""
 
     def value(masked: Masked, k: int) -> float:
-        found = Evaluation(table, masked, k)
-        return float((found.sizes**2).sum()) if what == "dm" else float(getattr(found, what))
+        evaluation = Evaluation(table, masked, k)
+        return float((evaluation.sizes**2).sum()) if what == "dm" else float(getattr(evaluation, what))
 
-    return [float(np.mean([value(masked, k) for masked in each])) for k, each in zip(ks, runs, strict=True)]
+    return [float(np.mean([value(masked, k) for masked in runs_of_k])) for k, runs_of_k in zip(ks, runs, strict=True)]
 
 
 def above(a: Curve, b: Curve) -> list[bool]:
@@ -68,7 +68,7 @@ def curve_table(name: str, ks: Sequence[int], curves: dict[str, Curve]) -> Table
 
 def curve_figure(name: str, caption: str, ks: Sequence[int], curves: dict[str, Curve], title: str, axis: str) -> Figure:
     """Curves over k as a figure."""
-    rows = [{"k": k, "value": curve[i], "series": each} for each, curve in curves.items() for i, k in enumerate(ks)]
+    rows = [{"k": k, "value": curve[i], "series": series} for series, curve in curves.items() for i, k in enumerate(ks)]
     panel = lines(rows, list(curves), "k", "value", axis=axis, width=460)
     panel["encoding"]["y"] |= {"scale": {"zero": False}, "title": None}  # the subtitle says what it is
     return Figure(name, caption, sheet(title, axis, panel))

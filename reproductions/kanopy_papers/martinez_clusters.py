@@ -86,15 +86,15 @@ def good_cuts(ratios: Curve) -> list[int]:
 
 def cut_claims(ratios: Mapping[str, Curve]) -> list[Claim]:
     """Where the dendrograms can be cut (section 5.4)."""
-    cuts = {name: good_cuts(each) for name, each in ratios.items()}
-    ours = "; ".join(f"{name}: {', '.join(map(str, found)) or 'nowhere'}" for name, found in cuts.items())
+    cuts = {name: good_cuts(ratio) for name, ratio in ratios.items()}
+    ours = "; ".join(f"{name}: {', '.join(map(str, good)) or 'nowhere'}" for name, good in cuts.items())
     why = (
         "A good cut is read as: the variance ratio between clusters and within is higher than with one cluster less "
         "and with one more. The dendrograms of the thesis are pictures."
     )
     return [
         Claim("All dendrograms have a clear cut in 3 clusters (5.4).", "3 in all four", f"good cuts: {ours}",
-              verdict(all(3 in found for found in cuts.values())), why),
+              verdict(all(3 in good for good in cuts.values())), why),
         Claim("Original and semantically masked data can be cut in 5 clusters, data masked by discernibility "
               "not (5.4).", "5, 5, and 6", f"good cuts: {ours}",
               verdict(5 in cuts["original"] and 5 in cuts["semantic"] and 5 not in cuts["discernibility"]), why),
@@ -109,39 +109,40 @@ def cluster_claims(clusterings: dict[str, Curve], ks: Sequence[int]) -> list[Cla
     """Table 6 of the thesis: distances to the original."""
     at = list(ks).index(CLUSTERING_K)
     here = {"WordNet": "semantic", "VGH": "VGH", "discernibility": "discernibility"}
-    found = {name: clusterings[own][at] for name, own in here.items()}
+    distances = {name: clusterings[guide][at] for name, guide in here.items()}
     published = ", ".join(f"{name} {value}" for name, value in TABLE_6.items())
-    ours = ", ".join(f"{name} {value:.3f}" for name, value in found.items())
+    ours = ", ".join(f"{name} {value:.3f}" for name, value in distances.items())
     over_vgh = [a < b for a, b in zip(clusterings["semantic"], clusterings["VGH"], strict=True)]
     over_dm = [a < b for a, b in zip(clusterings["semantic"], clusterings["discernibility"], strict=True)]
     why = "k = 5, as the appended Information Fusion paper says of its own comparison (its Table 1)."
     return [
         Claim("Clusters of the semantically masked data lie nearer to the original than those of the discernibility "
               "metric (5.4, Table 6).", published, f"k = {CLUSTERING_K}: {ours}; {at_every(over_dm, ks)}",
-              verdict(found["WordNet"] < found["discernibility"]), why=why),
+              verdict(distances["WordNet"] < distances["discernibility"]), why=why),
         Claim("Masking by WordNet keeps the clusters better than masking by an ad-hoc hierarchy (5.4, Table 6).",
               published, f"k = {CLUSTERING_K}: {ours}; {at_every(over_vgh, ks)}",
-              verdict(found["WordNet"] < found["VGH"]), why=why),
+              verdict(distances["WordNet"] < distances["VGH"]), why=why),
     ]  # fmt: skip
 
 
 def crossed_claims(crossed: Crossed, over_two: Crossed) -> list[Claim]:
     """Tables 1 of the appended Information Fusion paper, which says its k (5), and of the CCIA paper."""
     why = "The survey is not public, so only the order can be compared."
-    own, theirs, between = (
+    own_distance, theirs, between = (
         _between(crossed, *pair)
         for pair in (("original", "semantic"), ("original", "discernibility"), ("semantic", "discernibility"))
     )
     published = "{semantic} and {discernibility}; {between} between the two".format(**FUSION_TABLE_1)
-    ours = f"{own:.2f} and {theirs:.2f}; {between:.2f} between the two (k = {CLUSTERING_K})"
+    ours = f"{own_distance:.2f} and {theirs:.2f}; {between:.2f} between the two (k = {CLUSTERING_K})"
     names = ("semantic", "VGH", "discernibility")
     first, second, third = (_between(over_two, "original", name) for name in names)
     apart = [value for a, _, value in over_two if a != "original"]
     return [
         Claim("Clusters after semantic masking are nearer to the original than after discernibility (appended paper, "
-              "Table 1, k = 5).", published, ours, verdict(own < theirs), why),
+              "Table 1, k = 5).", published, ours, verdict(own_distance < theirs), why),
         Claim("The two maskings lie far apart: nearly as far as discernibility from the original (appended paper, "
-              "Table 1).", published, ours, verdict(between > own), why + " Far is read as: farther than semantic "
+              "Table 1).", published, ours, verdict(between > own_distance),
+              why + " Far is read as: farther than semantic "
               "masking from the original."),
         Claim("Clustered by both ontologies, WordNet and the ad-hoc hierarchy, masking by WordNet is nearest to the "
               "original, the hierarchy next, discernibility last (CCIA paper, Table 1).",

@@ -95,38 +95,50 @@ def wordnet_claims(taxonomy: Taxonomy) -> list[Claim]:
 
 def correlations(files: Sequence[Path], taxonomy: Taxonomy) -> dict[str, dict[str, float | str]]:
     """Per file of ratings and measure the correlation with people, or why there is none."""
-    found: dict[str, dict[str, float | str]] = {}
+    correlations_of_benchmark: dict[str, dict[str, float | str]] = {}
     for file in files:
         pairs, ratings = read_word_pairs(file, ratings=True)
         benchmark = "M&C" if len(pairs) <= MOST_OF_MILLER_CHARLES else "R&G"
-        found[benchmark] = {
-            each.measure: each.reason if each.pearson is None else each.pearson
-            for each in rating_agreement(taxonomy, pairs, ratings, list(TABLE_4))
+        correlations_of_benchmark[benchmark] = {
+            agreement.measure: agreement.reason if agreement.pearson is None else agreement.pearson
+            for agreement in rating_agreement(taxonomy, pairs, ratings, list(TABLE_4))
         }
-    return found
+    return correlations_of_benchmark
 
 
-def table_4(found: dict[str, dict[str, float | str]]) -> tuple[Table, list[Claim]]:
+def table_4(correlations_found: dict[str, dict[str, float | str]]) -> tuple[Table, list[Claim]]:
     """Measures beside the published correlations; without ratings nothing can be decided."""
-    rows = [(*TABLE_4[name], *(found.get(each, {}).get(name, "") for each in ("M&C", "R&G"))) for name in TABLE_4]
+    rows = [
+        (
+            *TABLE_4[name],
+            *(correlations_found.get(benchmark_name, {}).get(name, "") for benchmark_name in ("M&C", "R&G")),
+        )
+        for name in TABLE_4
+    ]
     header = ("measure", "family", "published M&C", "published R&G", "here M&C", "here R&G")
     claims = []
-    for place, benchmark in enumerate(("M&C", "R&G")):
-        multiplicity = {name: row[2:][place] for name, row in TABLE_4.items()}
+    for index, benchmark in enumerate(("M&C", "R&G")):
+        multiplicity = {name: row[2:][index] for name, row in TABLE_4.items()}
         published = {name: value for name, value in multiplicity.items() if value is not None}
-        own = {name: v for name, v in found.get(benchmark, {}).items() if isinstance(v, float) and name in published}
-        near = [name for name, value in own.items() if abs(value - published[name]) <= NEAR]
-        ours = f"{len(near)} of {len(own)} within {NEAR}" if own else "no ratings given"
-        said = f"{min(published.values()):.2f} to {max(published.values()):.2f}"
+        comparable = {
+            name: v
+            for name, v in correlations_found.get(benchmark, {}).items()
+            if isinstance(v, float) and name in published
+        }
+        near = [name for name, value in comparable.items() if abs(value - published[name]) <= NEAR]
+        ours = f"{len(near)} of {len(comparable)} within {NEAR}" if comparable else "no ratings given"
+        published_range = f"{min(published.values()):.2f} to {max(published.values()):.2f}"
         claims.append(
-            Claim(f"Table 4: correlations of measures with the ratings of {benchmark}.", said, ours,
-                  verdict(len(near) == len(own)) if own else UNDECIDED,
+            Claim(f"Table 4: correlations of measures with the ratings of {benchmark}.", published_range, ours,
+                  verdict(len(near) == len(comparable)) if comparable else UNDECIDED,
                   "Published values come from other versions of WordNet and other corpora. The ratings are not ours to "
                   "bundle: give their file with --ratings.")
         )  # fmt: skip
-    own = {name: value for name, value in found.get("M&C", {}).items() if isinstance(value, float)}
-    families = {TABLE_4[name][1] for name in own}
-    means = {f: float(np.mean([v for name, v in own.items() if TABLE_4[name][1] == f])) for f in sorted(families)}
+    comparable = {name: value for name, value in correlations_found.get("M&C", {}).items() if isinstance(value, float)}
+    families = {TABLE_4[name][1] for name in comparable}
+    means = {
+        f: float(np.mean([v for name, v in comparable.items() if TABLE_4[name][1] == f])) for f in sorted(families)
+    }
     spread = max(means.values()) - min(means.values()) if means else 0.0
     claims.append(
         Claim("Accuracies are very similar through the different families (3.3, Table 4).",

@@ -61,9 +61,9 @@ def _read(lines: Sequence[str]) -> Iterator[Item]:
         if line.startswith("["):
             paper = line.strip("[] ")
         elif line.strip() and not line.startswith("#"):
-            part, what, place, state = (text.strip() for text in line.split(" | "))
+            item_part, what, name_in_kanopy, state = (text.strip() for text in line.split(" | "))
             name, _, why = state.partition(": ")
-            yield Item(paper, part, what, place, name, why)
+            yield Item(paper, item_part, what, name_in_kanopy, name, why)
 
 
 @lru_cache(maxsize=256)
@@ -73,12 +73,12 @@ def _holds(check: str) -> bool:
     return CHECKS[check]()
 
 
-def claims_of(item: Item, found: Reproduction) -> list[Claim]:
+def claims_of(item: Item, reproduction: Reproduction) -> list[Claim]:
     """The claims of a rerun paper that an item stands for."""
-    return [claim for claim in found.claims if item.why in claim.claim]
+    return [claim for claim in reproduction.claims if item.why in claim.claim]
 
 
-def verdict_of(item: Item, found: Reproduction) -> tuple[str, str]:
+def verdict_of(item: Item, reproduction: Reproduction) -> tuple[str, str]:
     """What is true of an item, in a word and in a sentence; of several claims how many hold.
 
     >>> verdict_of(Item("p", "1", "x", "y", "partly", "half of it"), None)
@@ -90,12 +90,12 @@ def verdict_of(item: Item, found: Reproduction) -> tuple[str, str]:
         return ("done", f"computed: {item.why}") if _holds(item.why) else ("does not hold", f"computed: {item.why}")
     if item.state != "claim":
         return item.state, item.why
-    claims = claims_of(item, found)
+    claims = claims_of(item, reproduction)
     counts = Counter(claim.verdict for claim in claims)
     if len(claims) == 1:
         return claims[0].verdict, f"published: {claims[0].published}; here: {claims[0].ours}"
-    listed = ", ".join(f"{counts[each]} {each}" for each in VERDICTS if counts[each])
-    worst = next(each for each in ("does not hold", "not decidable", "holds") if counts[each])
+    listed = ", ".join(f"{counts[verdict_name]} {verdict_name}" for verdict_name in VERDICTS if counts[verdict_name])
+    worst = next(verdict_name for verdict_name in ("does not hold", "not decidable", "holds") if counts[verdict_name])
     return worst, f"{plural(len(claims), 'claim')}: {listed}"
 
 
@@ -119,7 +119,7 @@ class Overview:
                 for i, word, why in rows
             ],
             "verdicts": dict(Counter(word for _, word, _ in rows)),
-            "papers": {key: found.json() for key, found in self.papers.items()},
+            "papers": {key: reproduction.json() for key, reproduction in self.papers.items()},
         }
 
     def page(self) -> str:
@@ -132,15 +132,17 @@ class Overview:
             if counts[word]
         ]
         parts = []
-        for key, found in self.papers.items():
-            own = [
+        for key, reproduction in self.papers.items():
+            item_rows = [
                 [item.part, item.what, Markup(f"<code>{esc(item.place)}</code>"), f"{MARKS[word]} {word}", why]
                 for item, word, why in rows
                 if item.paper == key
             ]
-            listing = table(TITLES[key], ["In the paper", "Item", "In Kanopy", "Verdict", "Why, or what came out"], own)
-            link = f'<p><a href="{key}/index.html">{esc(found.title)}</a>: claims, figures and tables.</p>'
-            items_of = fold("Items", plural(len(own), "item"), listing, opened=True)
+            listing = table(
+                TITLES[key], ["In the paper", "Item", "In Kanopy", "Verdict", "Why, or what came out"], item_rows
+            )
+            link = f'<p><a href="{key}/index.html">{esc(reproduction.title)}</a>: claims, figures and tables.</p>'
+            items_of = fold("Items", plural(len(item_rows), "item"), listing, opened=True)
             parts.append((key, key, section(TITLES[key], "", link, items_of)))
         return shell(
             "Reproduction of four papers",
@@ -156,7 +158,11 @@ class Overview:
         """Every paper in a folder of its own, and the page over all of them (`index.html`)."""
         from kanopy._files import write_whole
 
-        written = [path for key, found in self.papers.items() for path in found.write(Path(folder) / key, progress)]
+        written = [
+            path
+            for key, reproduction in self.papers.items()
+            for path in reproduction.write(Path(folder) / key, progress)
+        ]
         written.append(Path(folder) / "index.html")
         write_whole(written[-1], self.page())
         return written

@@ -14,19 +14,19 @@ MARKS = {"holds": ("✓", "good"), "does not hold": ("✗", "bad"), "not decidab
 SHOWN_ROWS = 40
 
 
-def page(found: Reproduction) -> str:
+def page(reproduction: Reproduction) -> str:
     """One self-contained HTML page."""
-    theirs, ours = (tuple(claim for claim in found.claims if claim.source == who) for who in ("paper", "ours"))
+    theirs, ours = (tuple(claim for claim in reproduction.claims if claim.source == who) for who in ("paper", "ours"))
     counts = {word: sum(claim.verdict == word for claim in theirs) for word in MARKS}
     tally: list[Tile] = [(word, f"{mark} {counts[word]}", f"of {plural(len(theirs), 'claim')}")
                          for word, (mark, _) in MARKS.items()]  # fmt: skip
-    quick = [Markup("Run with <code>--quick</code>: fewer settings than in the paper.")] if found.quick else []
+    quick = [Markup("Run with <code>--quick</code>: fewer settings than in the paper.")] if reproduction.quick else []
     return shell(
         "Reproduction of a paper",
-        found.key,
-        verdict=found.title,
+        reproduction.key,
+        verdict=reproduction.title,
         good=None,  # each claim has its own verdict
-        sentences=[found.citation, found.introduction, *quick],
+        sentences=[reproduction.citation, reproduction.introduction, *quick],
         tiles=tally,
         parts=[
             ("claims", "Claims", section("Claims", "", _claims(theirs, "The paper says"))),
@@ -34,14 +34,14 @@ def page(found: Reproduction) -> str:
             (
                 "read",
                 "How it was read",
-                section("How it was read", "", bullets(found.conventions)) if found.conventions else "",
+                section("How it was read", "", bullets(reproduction.conventions)) if reproduction.conventions else "",
             ),
             (
                 "figures",
                 "Figures",
-                section("Figures", "", *map(_figure, found.figures), *map(_picture, found.pictures)),
+                section("Figures", "", *map(_figure, reproduction.figures), *map(_picture, reproduction.pictures)),
             ),
-            ("tables", "Tables", section("Tables", "", *map(_table, found.tables))),
+            ("tables", "Tables", section("Tables", "", *map(_table, reproduction.tables))),
         ],
     )
 
@@ -66,14 +66,14 @@ def _claims(claims: tuple[Claim, ...], who: str) -> str:
     return table(f"{who}, and what came out here", [who, "Published", "Here", "Verdict"], rows)
 
 
-def _table(found: Table) -> str:
-    rows = [[_cell(value) for value in row] for row in found.rows[:SHOWN_ROWS]]
-    first = found.rows[0] if found.rows else ()
-    numbers = [place for place, value in enumerate(first) if isinstance(value, (int, float))]
-    more = len(found.rows) - SHOWN_ROWS
+def _table(paper_table: Table) -> str:
+    rows = [[_cell(value) for value in row] for row in paper_table.rows[:SHOWN_ROWS]]
+    first = paper_table.rows[0] if paper_table.rows else ()
+    numbers = [index for index, value in enumerate(first) if isinstance(value, (int, float))]
+    more = len(paper_table.rows) - SHOWN_ROWS
     note = f"<p>{plural(more, 'more row')} in the CSV file.</p>" if more > 0 else ""
-    aside = Markup(f'<a href="{found.name}.csv">CSV</a>, {plural(len(found.rows), "row")}')
-    return fold(found.name, aside, table(found.name, found.header, rows, numbers) + note)
+    aside = Markup(f'<a href="{paper_table.name}.csv">CSV</a>, {plural(len(paper_table.rows), "row")}')
+    return fold(paper_table.name, aside, table(paper_table.name, paper_table.header, rows, numbers) + note)
 
 
 def _cell(value: object) -> str:

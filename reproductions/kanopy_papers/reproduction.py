@@ -132,9 +132,9 @@ class Reproduction:
             for kind in ("svg", "png"):
                 written.append(target / f"{figure.name}.{kind}")
                 write_whole(written[-1], picture(figure.chart, kind))
-        for each in self.pictures:
-            written.append(target / f"{each.name}.svg")
-            write_whole(written[-1], each.svg)
+        for paper_picture in self.pictures:
+            written.append(target / f"{paper_picture.name}.svg")
+            write_whole(written[-1], paper_picture.svg)
         written.append(target / "index.html")
         write_whole(written[-1], page(self))
         return written

@@ -81,8 +81,8 @@ def lattice_nodes(hierarchies: Sequence[Hierarchy], rule: str, tuples: Ints, cou
     for levels in itertools.product(*(range(h.height + 1) for h in hierarchies)):
         keys = np.zeros(len(tuples), np.int64)
         for j, (hierarchy, level) in enumerate(zip(hierarchies, levels, strict=True)):
-            found = hierarchy.level(level)
-            keys = keys * found.size + found.codes[tuples[:, j]]
+            level_codes = hierarchy.level(level)
+            keys = keys * level_codes.size + level_codes.codes[tuples[:, j]]
         sizes = np.bincount(keys, weights=counts).astype(np.int64)
         sizes = sizes[sizes > 0]
         spent = sum(total[level] for total, level in zip(totals, levels, strict=True))
@@ -100,7 +100,7 @@ def reproduce(*, quick: bool = False, progress: Progress = SILENT) -> Reproducti
         progress("walking lattices", number / len(METHODS), method)
         lattices[method] = lattice_nodes(trees[method], RULES[method], tuples, counts)
     hours = {method: trees[method][2] for method in METHODS}
-    shown = {
+    distortions = {
         method: [_distinct(level) for level in node_distortions(h, RULES[method])[1:]] for method, h in hours.items()
     }
     nodes = {method: h.level_sizes[1:] for method, h in hours.items()}
@@ -125,43 +125,44 @@ def reproduce(*, quick: bool = False, progress: Progress = SILENT) -> Reproducti
             "Figure 7: least cost among the lattice nodes whose smallest class has at least k rows. The text calls k "
             "“the number of groups”; read like that, it is the least DCP of the nodes with at most k classes.",
         ),
-        claims=(*_node_claims(nodes), *_distortion_claims(shown), *_lattice_claims(best, lattices, trees),
+        claims=(*_node_claims(nodes), *_distortion_claims(distortions), *_lattice_claims(best, lattices, trees),
                 _group_claim(groups), *_wording_claims(frame.height)),
-        tables=(_level_table(nodes, shown), _lattice_table(lattices), _best_table(best), _group_table(groups)),
+        tables=(_level_table(nodes, distortions), _lattice_table(lattices), _best_table(best), _group_table(groups)),
         pictures=tuple(
             Picture(f"figure{number}", f"Corresponds to Figure {number}: {method} of hours-per-week.",
                     icicle_svg(hours[method], [], {}))
             for number, method in enumerate(PROPOSED, 2)
         ),
-        figures=_figures(nodes, shown, best, groups),
-        data={"nodes_per_level": nodes, "distortion": shown, "k": list(THRESHOLDS),
+        figures=_figures(nodes, distortions, best, groups),
+        data={"nodes_per_level": nodes, "distortion": distortions, "k": list(THRESHOLDS),
               "DCP": {m: [b.dcp if b else None for b, _ in best[m]] for m in METHODS},
               "ratio": {m: [b.ratio if b else None for _, b in best[m]] for m in METHODS}},
         quick=quick,
     )  # fmt: skip
 
 
-def _agrees(published: Sequence[Sequence[float]], found: Sequence[Sequence[float]]) -> bool:
-    return len(published) == len(found) and all(
+def _agrees(published: Sequence[Sequence[float]], measured: Sequence[Sequence[float]]) -> bool:
+    return len(published) == len(measured) and all(
         len(a) == len(b) and all(abs(x - y) <= ROUNDING for x, y in zip(a, b, strict=True))
-        for a, b in zip(published, found, strict=True)
+        for a, b in zip(published, measured, strict=True)
     )
 
 
 def _rules_text(hours: Mapping[str, Hierarchy]) -> str:
     """By which way of counting widths the printed distortions come out."""
     ways = {"halving": "halving (half of the parent)", "width": "lengths", "extent": "extents (largest minus smallest)"}
-    told = []
+    sentences = []
     for method in PROPOSED:
         fits = [
             words
             for rule, words in ways.items()
             if _agrees(
-                TABLE4_DISTORTION[method], [_distinct(each) for each in node_distortions(hours[method], rule)[1:]]
+                TABLE4_DISTORTION[method],
+                [_distinct(distortion) for distortion in node_distortions(hours[method], rule)[1:]],
             )
         ]
-        told.append(f"{method} by {' and '.join(fits)}" if fits else f"{method} by none")
-    return f"How widths are counted decides whether the distortions of Table 4 come out: {', '.join(told)}."
+        sentences.append(f"{method} by {' and '.join(fits)}" if fits else f"{method} by none")
+    return f"How widths are counted decides whether the distortions of Table 4 come out: {', '.join(sentences)}."
 
 
 def _distinct(level: Any) -> list[float]:
@@ -170,12 +171,12 @@ def _distinct(level: Any) -> list[float]:
 
 def _cheapest(nodes: Sequence[Node]) -> list[tuple[Node | None, Node | None]]:
     """Per threshold of k: the node of least DCP and the node of least distortion ratio that reach it."""
-    found = []
+    cheapest = []
     for threshold in THRESHOLDS:
         enough = [node for node in nodes if node.k >= threshold]
         by_dcp = min(enough, key=lambda node: node.dcp, default=None)
-        found.append((by_dcp, min(enough, key=lambda node: node.ratio, default=None)))
-    return found
+        cheapest.append((by_dcp, min(enough, key=lambda node: node.ratio, default=None)))
+    return cheapest
 
 
 def _row(values: Sequence[Any]) -> str:
@@ -211,7 +212,7 @@ def _node_claims(nodes: dict[str, list[int]]) -> list[Claim]:
     return claims
 
 
-def _distortion_claims(shown: dict[str, list[list[float]]]) -> list[Claim]:
+def _distortion_claims(distortions: dict[str, list[list[float]]]) -> list[Claim]:
     why = {
         "DBGH": "Their rule is height × interval length / range, which gives .5/1/1.25/2.5/5; the lower three printed "
         "values follow from no rule in the paper.",
@@ -221,12 +222,12 @@ def _distortion_claims(shown: dict[str, list[list[float]]]) -> list[Claim]:
     claims = []
     for method in ("CGH", "DBGH", "CBGH", "IOTF"):
         published = TABLE4_DISTORTION[method]
-        held = _agrees(published, shown[method])
+        held = _agrees(published, distortions[method])
         claims.append(
             Claim(f"Table 4: distortion per level of {method} (hours).", _levels_text(published),
-                  _levels_text(shown[method]), verdict(held), "" if held else why.get(method, ""))
+                  _levels_text(distortions[method]), verdict(held), "" if held else why.get(method, ""))
         )  # fmt: skip
-    tops = {method: shown[method][-1][0] for method in PROPOSED}
+    tops = {method: distortions[method][-1][0] for method in PROPOSED}
     claims.append(
         Claim("Distortion is highest at level 5, for CBGH and DBGH.", "5 (CGH: 4)",
               ", ".join(f"{m} {v:g}" for m, v in tops.items()),
@@ -291,17 +292,18 @@ def _group_claim(groups: dict[str, list[float]]) -> Claim:
 
 def _wins(values: dict[str, list[float]], method: str, rivals: Sequence[str]) -> int:
     return sum(
-        np.isfinite(own) and own <= min(values[rival][i] for rival in rivals) for i, own in enumerate(values[method])
+        np.isfinite(own_value) and own_value <= min(values[rival][i] for rival in rivals)
+        for i, own_value in enumerate(values[method])
     )
 
 
 def _falling_k(nodes: Sequence[Node]) -> str:
     """An example of two nodes, one above the other, where the upper one has the smaller k."""
-    known = {node.levels: node for node in nodes}
+    node_of_levels = {node.levels: node for node in nodes}
     worst: tuple[int, str] = (0, "")
     for node in nodes:
         for j in range(len(node.levels)):
-            above = known.get((*node.levels[:j], node.levels[j] + 1, *node.levels[j + 1 :]))
+            above = node_of_levels.get((*node.levels[:j], node.levels[j] + 1, *node.levels[j + 1 :]))
             if above is not None and node.k - above.k > worst[0]:
                 worst = (
                     node.k - above.k,
@@ -322,10 +324,10 @@ def _wording_claims(rows: int) -> list[Claim]:
     ]  # fmt: skip
 
 
-def _level_table(nodes: dict[str, list[int]], shown: dict[str, list[list[float]]]) -> Table:
+def _level_table(nodes: dict[str, list[int]], distortions: dict[str, list[list[float]]]) -> Table:
     rows = []
     for method in METHODS:
-        for level, (number, values) in enumerate(zip(nodes[method], shown[method], strict=True), start=1):
+        for level, (number, values) in enumerate(zip(nodes[method], distortions[method], strict=True), start=1):
             has = level <= len(TABLE4_NODES[method])
             rows.append((
                 method, level, number, TABLE4_NODES[method][level - 1] if has else "",
@@ -364,7 +366,7 @@ def _group_table(groups: dict[str, list[float]]) -> Table:
 
 def _figures(
     nodes: dict[str, list[int]],
-    shown: dict[str, list[list[float]]],
+    distortions: dict[str, list[list[float]]],
     best: dict[str, list[tuple[Node | None, Node | None]]],
     groups: dict[str, list[float]],
 ) -> tuple[Figure, ...]:
@@ -374,9 +376,9 @@ def _figures(
         for level, n in enumerate(nodes[m], start=1)
     ]
     spent = [
-        {"series": m, "level": f"level {level}", "value": float(np.mean(values)) / shown[m][-1][0]}
+        {"series": m, "level": f"level {level}", "value": float(np.mean(values)) / distortions[m][-1][0]}
         for m in METHODS
-        for level, values in enumerate(shown[m], start=1)
+        for level, values in enumerate(distortions[m], start=1)
     ]
 
     def panel(at: int, what: str, axis: str, cost: Callable[[Node], float]) -> dict[str, Any]:

@@ -91,12 +91,12 @@ def secrets_of(source: str) -> list[str]:
     scheme = _SCHEME.match(full)
     if scheme is None or scheme[1] == "file":
         return []
-    who, place, _ = _parts(full[scheme.end() :])
+    who, location, _ = _parts(full[scheme.end() :])
     password = who.partition(":")[2]
-    settings = urllib.parse.parse_qsl(place.partition("?")[2])
+    settings = urllib.parse.parse_qsl(location.partition("?")[2])
     asked = [text for name, text in settings if re.search("pass|secret|token|key|sig", name, re.IGNORECASE)]
-    found = [password, urllib.parse.unquote(password), *asked]
-    return list(dict.fromkeys(text for text in found if len(text) > 0))
+    secrets = [password, urllib.parse.unquote(password), *asked]
+    return list(dict.fromkeys(text for text in secrets if len(text) > 0))
 
 
 def without_addresses(text: str) -> str:
@@ -105,19 +105,19 @@ def without_addresses(text: str) -> str:
     >>> without_addresses("no route to postgresql://ann:secret@host/clinic now")
     'no route to postgresql://ann:…@host/clinic now'
     """
-    return _SOMEWHERE.sub(lambda found: _without_secrets(found[0]), text) if "://" in text else text
+    return _SOMEWHERE.sub(lambda match: _without_secrets(match[0]), text) if "://" in text else text
 
 
 def _without_secrets(source: str) -> str:
     scheme = _SCHEME.match(source)
     if scheme is None or scheme[1] == "file":
         return str.__str__(source)
-    who, place, table = _parts(source[scheme.end() :])
+    who, location, table = _parts(source[scheme.end() :])
     user, colon, _ = who.partition(":")
     if who:
         user = f"{HIDDEN if scheme[1].startswith('http') else user}{':' + HIDDEN if colon else ''}@"
-    place, question, _ = place.partition("?")
-    return f"{scheme[0]}{user}{place}{'?' + HIDDEN if question else ''}{table}"
+    location, question, _ = location.partition("?")
+    return f"{scheme[0]}{user}{location}{'?' + HIDDEN if question else ''}{table}"
 
 
 def _parts(rest: str) -> tuple[str, str, str]:
@@ -129,12 +129,12 @@ def _parts(rest: str) -> tuple[str, str, str]:
     end = _table_at(rest, rest.find("@") + 1)
     while end < len(rest) and "@" in rest[end:] and not re.search(r"\s", rest[end:]):
         end = _table_at(rest, rest.index("@", end) + 1)
-    who, at, place = rest[:end].rpartition("@")
-    return who + ":" * (bool(at) and not who), place, rest[end:]
+    who, at, location = rest[:end].rpartition("@")
+    return who + ":" * (bool(at) and not who), location, rest[end:]
 
 
 def _table_at(rest: str, begin: int) -> int:
     """Where `::` stands that is not part of a number of a machine in brackets."""
-    bare = re.sub(r"\[[^\]@]*\]", lambda found: "x" * len(found[0]), rest)
-    found = bare.find("::", begin)
-    return len(rest) if found < 0 else found
+    bare = re.sub(r"\[[^\]@]*\]", lambda match: "x" * len(match[0]), rest)
+    at_table = bare.find("::", begin)
+    return len(rest) if at_table < 0 else at_table

@@ -74,17 +74,17 @@ def read_chain(listed: Path, head: Path) -> list[Event]:
             raise Broken(f"line {number} of {listed.name} does not follow the line before it")
         before = digest(line.encode("utf-8"))
     try:
-        said = head.read_bytes()
+        head_bytes = head.read_bytes()
     except OSError:
-        said = b""
-    if said != f"{before}\n".encode("ascii"):
+        head_bytes = b""
+    if head_bytes != f"{before}\n".encode("ascii"):
         raise Broken(f"the last lines of {listed.name} are missing or changed")
     return events
 
 
 def with_event(listed: Path, head: Path, events: Sequence[Event], event: Mapping[str, Any]) -> dict[Path, bytes]:
     """The content of both files after one more event: to be written together."""
-    lines = [line_of(each) for each in events]
+    lines = [line_of(listed_event) for listed_event in events]
     lines.append(line_of({**event, "previous": head_of(events)}))
     return {
         listed: ("\n".join(lines) + "\n").encode("utf-8"),

@@ -25,7 +25,9 @@ class KanopyError(Exception):
     exit_status = 2
 
     def __init__(self, *given: object) -> None:
-        super().__init__(*(without_addresses(each) if isinstance(each, str) else each for each in given))
+        super().__init__(
+            *(without_addresses(argument) if isinstance(argument, str) else argument for argument in given)
+        )
 
 
 class InputError(KanopyError):
@@ -91,7 +93,7 @@ class NoSolution(KanopyError):
     def __init__(self, reason: str, *, best: Any = None, advice: Sequence[str] = ()) -> None:
         self.reason = reason
         self.best = best
-        self.advice = tuple(each if isinstance(each, Hint) else Hint(each) for each in advice)
+        self.advice = tuple(hint if isinstance(hint, Hint) else Hint(hint) for hint in advice)
         hint = "".join(f"\n  - {line}" for line in self.advice)
         super().__init__(reason + (f"\nWhat would help:{hint}" if hint else ""))
 
@@ -120,17 +122,17 @@ def some(values: Iterable[object], total: int | None = None) -> str:
     >>> some(range(8))
     '0, 1, 2, 3, 4 and 3 more'
     """
-    shown: list[object] = []
+    examples: list[object] = []
     count = 0
     for value in values:
         count += 1
-        if len(shown) < SHOWN:
-            shown.append(value)
+        if len(examples) < SHOWN:
+            examples.append(value)
         elif total is not None:
             break
     count = count if total is None else total
-    text = ", ".join(short(value) for value in shown)
-    return text + (f" and {count - len(shown)} more" if count > len(shown) else "")
+    text = ", ".join(short(value) for value in examples)
+    return text + (f" and {count - len(examples)} more" if count > len(examples) else "")
 
 
 def listed(texts: Sequence[str]) -> str:

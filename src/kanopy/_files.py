@@ -58,11 +58,11 @@ def stamp() -> dt.datetime:
     >>> print(stamp())
     1980-01-01 00:00:00
     """
-    said = os.environ.get("SOURCE_DATE_EPOCH", "").strip()
+    setting = os.environ.get("SOURCE_DATE_EPOCH", "").strip()
     try:
-        return dt.datetime.fromtimestamp(int(said or 315_532_800), dt.UTC).replace(tzinfo=None)
+        return dt.datetime.fromtimestamp(int(setting or 315_532_800), dt.UTC).replace(tzinfo=None)
     except (ValueError, OverflowError, OSError):
-        raise InputError(f"SOURCE_DATE_EPOCH is a number of seconds since 1970, not {short(said)}.") from None
+        raise InputError(f"SOURCE_DATE_EPOCH is a number of seconds since 1970, not {short(setting)}.") from None
 
 
 def read_text(path: Path, error: type[InputError], missing: str = "Check the path.") -> str:
@@ -160,7 +160,7 @@ class Release:
 
     def bytes(self, target: Target, data: bytes, *, private: bool = False) -> None:
         """Stage the content of a file."""
-        self.stage(target, lambda place: place.write_bytes(data), private=private)
+        self.stage(target, lambda path: path.write_bytes(data), private=private)
 
     def place_of(self, target: Target) -> Path:
         """Where a staged file lies until it is published, for example to take its checksum."""
@@ -172,19 +172,19 @@ class Release:
         if path in self._staged:
             raise DataError(f"Two outputs have the same name: {os.fspath(target)!r}. Give each its own.")
         tidy(path)
-        place = path.with_name(f".{path.name}.{mark()}.part")
-        self._staged[path] = place
+        temporary = path.with_name(f".{path.name}.{mark()}.part")
+        self._staged[path] = temporary
         with explained(path):
             # Created here, not by the writer, so that it gets the usual rights and can never follow a link.
-            handle = os.open(place, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600 if private else 0o666)
+            handle = os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600 if private else 0o666)
             if _temporary.hold(handle):
                 self._held.append(handle)
             else:
                 os.close(handle)
             if path.exists() and not private:
-                shutil.copymode(path, place)
-            write(place)
-            _to_disk(place)
+                shutil.copymode(path, temporary)
+            write(temporary)
+            _to_disk(temporary)
 
     def publish(self) -> None:
         """Rename everything into place; if one cannot be, the ones before it are put back.
@@ -194,26 +194,26 @@ class Release:
         entries: list[Entry] = []
         journals: list[Path] = []
         try:
-            for path, place in self._staged.items():
+            for path, temporary in self._staged.items():
                 with explained(path):
-                    entries.append((path, place, _kept_copy(path)))
+                    entries.append((path, temporary, _kept_copy(path)))
             if len(entries) > 1:
-                text = json.dumps([[each and str(each) for each in entry] for entry in entries])
+                text = json.dumps([[entry_path and str(entry_path) for entry_path in entry] for entry in entries])
                 name = f".kanopy.{mark()}.journal"
                 for folder in dict.fromkeys(path.parent for path in self._staged):
                     journals.append(folder / name)
                     with explained(journals[-1]):
                         journals[-1].write_text(text, encoding="utf-8")
                         _to_disk(journals[-1])
-            for path, place, _ in entries:
+            for path, temporary, _ in entries:
                 with explained(path):
-                    os.replace(place, path)
+                    os.replace(temporary, path)
         except BaseException:
             _put_back(entries)
             for journal in journals:
                 journal.unlink(missing_ok=True)
             raise
-        for left in (*journals, *(kept for _, _, kept in entries if kept is not None)):
+        for left in (*journals, *(backup for _, _, backup in entries if backup is not None)):
             left.unlink(missing_ok=True)
         for folder in {path.parent for path in self._staged}:
             with contextlib.suppress(OSError):
@@ -231,9 +231,9 @@ class Release:
 
     def discard(self) -> None:
         """Remove whatever was staged and not published."""
-        for place in self._staged.values():
+        for temporary in self._staged.values():
             with contextlib.suppress(OSError):
-                place.unlink(missing_ok=True)
+                temporary.unlink(missing_ok=True)
         self._let_go()
 
     def _let_go(self) -> None:
@@ -248,11 +248,11 @@ Entry = tuple[Path, Path, Path | None]
 
 def _put_back(entries: Iterable[Entry]) -> None:
     """Undo renames: what was there is there again, and nothing else."""
-    for path, place, kept in entries:
-        if kept is not None and kept.exists():
-            os.replace(kept, path)
-            kept.unlink(missing_ok=True)  # two names of one file: replacing one by the other does nothing
-        elif kept is None and not place.exists():
+    for path, temporary, backup in entries:
+        if backup is not None and backup.exists():
+            os.replace(backup, path)
+            backup.unlink(missing_ok=True)  # two names of one file: replacing one by the other does nothing
+        elif backup is None and not temporary.exists():
             path.unlink(missing_ok=True)
 
 
@@ -268,11 +268,11 @@ def tidy(target: Path) -> None:
     with contextlib.suppress(OSError, ValueError):
         names = [file for file in target.parent.iterdir() if file.name.startswith(".") and is_abandoned(file)]
         for journal in (file for file in names if file.suffix == ".journal"):
-            entries = [tuple(each and Path(each) for each in entry) for entry in json.loads(journal.read_text("utf-8"))]
+            entries = [tuple(name and Path(name) for name in entry) for entry in json.loads(journal.read_text("utf-8"))]
             if all(_ours(entry) for entry in entries):
                 _put_back(entries)  # type: ignore[arg-type]
-                for path, place, _ in entries:
-                    place.unlink(missing_ok=True)
+                for path, temporary, _ in entries:
+                    temporary.unlink(missing_ok=True)
                     path.with_name(journal.name).unlink(missing_ok=True)  # each folder has one: put back once only
             journal.unlink(missing_ok=True)
         for file in names:
@@ -284,8 +284,13 @@ def _ours(entry: Sequence[Path | None]) -> bool:
     """Whether an entry of a journal names files that belong together: a journal cannot make us touch others."""
     path, *temporary = entry
     return path is not None and all(
-        each is None or (each.parent == path.parent and each.name.startswith(f".{path.name}.") and is_abandoned(each))
-        for each in temporary
+        temporary_path is None
+        or (
+            temporary_path.parent == path.parent
+            and temporary_path.name.startswith(f".{path.name}.")
+            and is_abandoned(temporary_path)
+        )
+        for temporary_path in temporary
     )
 
 
@@ -293,12 +298,12 @@ def _kept_copy(path: Path) -> Path | None:
     """A second name for the file about to be replaced, to put it back if a later rename fails."""
     if not path.exists():
         return None
-    kept = path.with_name(f".{path.name}.{mark()}.kept")
+    backup = path.with_name(f".{path.name}.{mark()}.kept")
     try:
-        os.link(path, kept)
+        os.link(path, backup)
     except OSError:
-        shutil.copy2(path, kept)
-    return kept
+        shutil.copy2(path, backup)
+    return backup
 
 
 def _to_disk(path: Path) -> None:

@@ -26,15 +26,15 @@ def short_repr(thing: Any) -> str:
     name = type(thing).__qualname__
     if not is_dataclass(thing):
         return f"<{name}: {len(thing):,} items>" if isinstance(thing, Collection) else f"<{name}>"
-    shown = [each for each in fields(thing) if each.repr and not each.name.startswith("_")]
-    parts = [(each, f"{each.name}={brief(getattr(thing, each.name, None))}") for each in shown]
-    if sum(len(part) + 2 for _, part in parts) + len(name) > LONGEST_LINE:
-        parts = [(each, part) for each, part in parts if not _is_default(each, getattr(thing, each.name, None))]
+    shown_fields = [field for field in fields(thing) if field.repr and not field.name.startswith("_")]
+    parts = [(field, f"{field.name}={brief(getattr(thing, field.name, None))}") for field in shown_fields]
+    if sum(len(text) + 2 for _, text in parts) + len(name) > LONGEST_LINE:
+        parts = [(field, text) for field, text in parts if not _is_default(field, getattr(thing, field.name, None))]
     line, left = "", LONGEST_LINE - len(name)
-    for number, (_, part) in enumerate(parts):
-        if len(line) + len(part) > left:
+    for number, (_, text) in enumerate(parts):
+        if len(line) + len(text) > left:
             return f"{name}({line}, …)" if number else f"{name}(…)"
-        line += f", {part}" if number else part
+        line += f", {text}" if number else text
     return f"{name}({line})"
 
 
@@ -47,7 +47,7 @@ def brief(value: Any) -> str:
     if isinstance(value, str):
         return repr(value if len(value) <= LONGEST_VALUE - 2 else value[: LONGEST_VALUE - 3] + "…")[: 2 * LONGEST_VALUE]
     if shape := getattr(value, "shape", None):
-        return f"<{' × '.join(f'{each:,}' for each in shape)} numbers>"
+        return f"<{' × '.join(f'{length:,}' for length in shape)} numbers>"
     if isinstance(value, Collection) and not isinstance(value, ReprMixin):
         counted = f"<{len(value):,} item{'' if len(value) == 1 else 's'}>"
         if len(value) > MOST_ITEMS:
@@ -62,8 +62,8 @@ def brief(value: Any) -> str:
     return text if len(text) <= LONGEST_VALUE else f"<{type(value).__name__}>"
 
 
-def _is_default(each: Any, value: Any) -> bool:
-    default = each.default_factory() if each.default_factory is not MISSING else each.default
+def _is_default(field: Any, value: Any) -> bool:
+    default = field.default_factory() if field.default_factory is not MISSING else field.default
     if default is MISSING or hasattr(value, "shape"):
         return False
     return bool(default is value or default == value)
@@ -106,8 +106,8 @@ class DictMixin:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data."""
-        named = {each.name: self.json_names.get(each.name, each.name) for each in fields(self)}  # type: ignore[arg-type]
-        return {name: _plain(getattr(self, own)) for own, name in named.items() if name}
+        named = {field.name: self.json_names.get(field.name, field.name) for field in fields(self)}  # type: ignore[arg-type]
+        return {name: _plain(getattr(self, attribute)) for attribute, name in named.items() if name}
 
 
 def _plain(value: Any) -> Any:

@@ -49,7 +49,7 @@ def _range(least: float | None, most: float | None, above: float | None = None, 
     high = f"below {below:g}" if below is not None else f"at most {most:g}" if most is not None else ""
     if least is not None and most is not None:
         return f" between {least:g} and {most:g}"
-    both = " and ".join(part for part in (low, high) if part)
+    both = " and ".join(limit for limit in (low, high) if limit)
     return f" {both}" if low.startswith("above") else f" of {both}" if both else ""
 
 
@@ -293,7 +293,7 @@ class ColumnNames(ParameterType):
             line = next(csv.reader([text], skipinitialspace=True, delimiter=self.separator, strict=True), [])
         except csv.Error:
             return (text,)  # quotes that do not fit are letters: there is no such column, and the message shows it
-        return tuple(dict.fromkeys(part.strip() for part in line if part.strip()))
+        return tuple(dict.fromkeys(item.strip() for item in line if item.strip()))
 
 
 @dataclass(frozen=True)
@@ -318,9 +318,9 @@ class ListOf(ParameterType):
         given = list(value)
         wrong: list[Any] = []
         for i, item in enumerate(given):
-            own: list[str] = []
-            given[i] = self.item.take(item, label, own)
-            wrong += [item] if own else []
+            own_mistakes: list[str] = []
+            given[i] = self.item.take(item, label, own_mistakes)
+            wrong += [item] if own_mistakes else []
         if wrong:
             mistakes.append(f"{label} must be {self.words}, not {some(wrong)}.")
         elif len(given) < self.least:
@@ -331,7 +331,7 @@ class ListOf(ParameterType):
         plain = _json(text)
         if isinstance(plain, list):
             return plain
-        return tuple(self.item.read(part.strip()) for part in text.split(",") if part.strip())
+        return tuple(self.item.read(item.strip()) for item in text.split(",") if item.strip())
 
 
 @dataclass(frozen=True)
@@ -348,8 +348,8 @@ class MapOf(ParameterType):
 
     @property
     def words(self) -> str:
-        each = "" if isinstance(self.item, Anything) else f": each {self.item.words}"
-        return f"said per name, such as {self.example}{each}"
+        of_each = "" if isinstance(self.item, Anything) else f": each {self.item.words}"
+        return f"said per name, such as {self.example}{of_each}"
 
     def take(self, value: Any, label: str, mistakes: list[str]) -> Any:
         if not isinstance(value, Mapping) or len(value) < self.least:
@@ -357,16 +357,16 @@ class MapOf(ParameterType):
         if wrong := [name for name in value if not isinstance(name, str)]:
             mistakes.append(f"{label} must be {self.words}; {some(wrong)} are no names.")
             return value
-        return {name: self.item.take(each, f"{label} of {name!r}", mistakes) for name, each in value.items()}
+        return {name: self.item.take(item, f"{label} of {name!r}", mistakes) for name, item in value.items()}
 
     def read(self, text: str) -> Any:
         plain = _json(text)
         if isinstance(plain, dict):
             return plain
-        pairs = [part.rpartition("=") for part in ColumnNames(separator="|" if "|" in text else ",").read(text)]
+        pairs = [item.rpartition("=") for item in ColumnNames(separator="|" if "|" in text else ",").read(text)]
         if not all(name and equals for name, equals, _ in pairs):
             return text
-        return {name.strip(): self.item.read(each.strip()) for name, _, each in pairs}
+        return {name.strip(): self.item.read(item.strip()) for name, _, item in pairs}
 
 
 class Either(ParameterType):
@@ -398,11 +398,11 @@ class Either(ParameterType):
 
     def read(self, text: str) -> Any:
         for kind in self.kinds:
-            own: list[str] = []
-            found = kind.read(text)
-            kind.take(found, "", own)
-            if not own:
-                return found
+            own_mistakes: list[str] = []
+            value_read = kind.read(text)
+            kind.take(value_read, "", own_mistakes)
+            if not own_mistakes:
+                return value_read
         return text
 
 
@@ -442,7 +442,7 @@ class Instance(ParameterType):
         return self.what
 
     def take(self, value: Any, label: str, mistakes: list[str]) -> Any:
-        if any(each.__name__ in self.classes for each in type(value).__mro__):
+        if any(ancestor.__name__ in self.classes for ancestor in type(value).__mro__):
             return value
         return self.refuse(value, label, mistakes)
 
@@ -459,10 +459,10 @@ def refuse(mistakes: list[str], error: type[InputError] = JobError) -> None:
     if not mistakes:
         return
     mistakes = list(dict.fromkeys(mistakes))
-    listed = "".join(f"\n  - {each}" for each in mistakes)
-    found = error(mistakes[0] if len(mistakes) == 1 else f"{len(mistakes)} settings are wrong:{listed}")
-    found.mistakes = tuple(mistakes)
-    raise found
+    listed = "".join(f"\n  - {mistake}" for mistake in mistakes)
+    exception = error(mistakes[0] if len(mistakes) == 1 else f"{len(mistakes)} settings are wrong:{listed}")
+    exception.mistakes = tuple(mistakes)
+    raise exception
 
 
 @contextmanager

@@ -46,20 +46,20 @@ def parameters_of(cls: type) -> dict[str, Parameter]:
 
 @functools.cache
 def _parameters_of(cls: Any) -> dict[str, Parameter]:
-    found = {}
+    parameters = {}
     hints = typing.get_type_hints(cls, include_extras=True)
-    for each in dataclasses.fields(cls):
-        if not each.init:
+    for field in dataclasses.fields(cls):
+        if not field.init:
             continue
-        declared: tuple[Any, ...] = getattr(hints[each.name], "__metadata__", ())
+        declared: tuple[Any, ...] = getattr(hints[field.name], "__metadata__", ())
         if len(declared) not in (2, 3):
-            raise TypeError(f"{cls.__name__}.{each.name} does not say its kind and its meaning.")
-        default = each.default if each.default_factory is dataclasses.MISSING else each.default_factory()
+            raise TypeError(f"{cls.__name__}.{field.name} does not say its kind and its meaning.")
+        default = field.default if field.default_factory is dataclasses.MISSING else field.default_factory()
         required = default is dataclasses.MISSING
-        found[each.name] = Parameter(
-            each.name, declared[0], declared[1], None if required else default, required, *declared[2:]
+        parameters[field.name] = Parameter(
+            field.name, declared[0], declared[1], None if required else default, required, *declared[2:]
         )
-    return found
+    return parameters
 
 
 class Declared(ReprMixin):
@@ -80,7 +80,9 @@ class Declared(ReprMixin):
     @classmethod
     def faults(cls) -> list[str]:
         """What is wrong with the class itself, before an object of it is made."""
-        base = next(each for each in reversed(cls.__mro__) if "to_write" in vars(each) and each is not Declared)
+        base = next(
+            ancestor for ancestor in reversed(cls.__mro__) if "to_write" in vars(ancestor) and ancestor is not Declared
+        )
         absent = [
             name for name in cls.to_write if getattr(cls, name, None) in (None, "") or (vars(base).get(name) is not None
             and getattr(cls, name) == getattr(base, name))
@@ -97,15 +99,15 @@ class Declared(ReprMixin):
         return wrong
 
     def __post_init__(self) -> None:
-        mistakes = [mistake for found in self._settled().values() for mistake in found]
+        mistakes = [mistake for own_mistakes in self._settled().values() for mistake in own_mistakes]
         refuse(mistakes or list(self.contradictions()), self.refusal)
 
     def _settled(self) -> dict[str, list[str]]:
         """Take over every value as its kind keeps it; the mistakes in those that are wrong."""
         wrong: dict[str, list[str]] = {}
-        for name, each in parameters_of(type(self)).items():
+        for name, parameter in parameters_of(type(self)).items():
             value, mistakes = getattr(self, name), list[str]()
-            settled = each.kind.take(value, _label(type(self), name), mistakes)
+            settled = parameter.kind.take(value, _label(type(self), name), mistakes)
             if mistakes:
                 wrong[name] = mistakes
             elif settled is not value:
@@ -119,8 +121,8 @@ class Declared(ReprMixin):
 
 def _undecorated(cls: type) -> bool:
     """Whether a class annotates fields that no decorator made parameters."""
-    own = {name for name, hint in vars(cls).get("__annotations__", {}).items() if "ClassVar" not in str(hint)}
-    return bool(own - getattr(cls, "__dataclass_fields__", {}).keys())
+    annotated = {name for name, hint in vars(cls).get("__annotations__", {}).items() if "ClassVar" not in str(hint)}
+    return bool(annotated - getattr(cls, "__dataclass_fields__", {}).keys())
 
 
 def faults_of_class(base: str) -> Any:
@@ -161,18 +163,18 @@ def check_parameters(cls: type, given: Mapping[str, Any]) -> list[str]:
     The model 'l-distinct' needs 'column'.
     l of the model 'l-distinct' must be a whole number of at least 2, not 1.5.
     """
-    known, owner = parameters_of(cls), called(cls)
+    declared, owner = parameters_of(cls), called(cls)
     start = owner[:1].upper() + owner[1:] if owner else cls.__name__
     mistakes = [
-        f"{start} has no parameter {short(name)}. {near_miss(str(name), known) if known else 'It has none.'}"
+        f"{start} has no parameter {short(name)}. {near_miss(str(name), declared) if declared else 'It has none.'}"
         for name in given
-        if name not in known
+        if name not in declared
     ]
-    if absent := [name for name, each in known.items() if each.required and name not in given]:
+    if absent := [name for name, parameter in declared.items() if parameter.required and name not in given]:
         mistakes.append(f"{start} needs {some(absent)}.")
-    for name, each in known.items():
+    for name, parameter in declared.items():
         if name in given:
-            each.kind.take(given[name], _label(cls, name), mistakes)
+            parameter.kind.take(given[name], _label(cls, name), mistakes)
     return mistakes
 
 
@@ -190,12 +192,12 @@ def parse(cls: type, texts: Iterable[str]) -> dict[str, Any]:
     >>> parse(BUILDERS["widths"], ["widths=5,10,20", "label={low}–{high}", "start=1"])
     {'widths': (5, 10, 20), 'label': '{low}–{high}', 'start': 1}
     """
-    known = parameters_of(cls)
-    found: dict[str, Any] = {}
+    declared = parameters_of(cls)
+    values: dict[str, Any] = {}
     for name, value in pairs(texts).items():
-        name = name if name in known else name.replace("-", "_")
-        found[name] = known[name].kind.read(value) if name in known else value
-    return found
+        name = name if name in declared else name.replace("-", "_")
+        values[name] = declared[name].kind.read(value) if name in declared else value
+    return values
 
 
 def pairs(texts: Iterable[str]) -> dict[str, str]:
@@ -217,7 +219,7 @@ def defaults(cls: type) -> dict[str, Any]:
     >>> defaults(algorithm_class("mondrian"))
     {'strict': False, 'cut': 'loss', 'free': []}
     """
-    return {name: plain(each.default) for name, each in parameters_of(cls).items()}
+    return {name: plain(parameter.default) for name, parameter in parameters_of(cls).items()}
 
 
 def unused(asked: Any, about: Any = None, once: str = "") -> dict[str, Needs]:
@@ -230,8 +232,8 @@ def unused(asked: Any, about: Any = None, once: str = "") -> dict[str, Needs]:
     ['population']
     """
     declared = parameters_of(type(asked))
-    given = [name for name, each in declared.items() if is_given(getattr(asked, name), each.default)]
-    needs = {name: each.needs for name, each in declared.items() if each.needs is not None}
+    given = [name for name, parameter in declared.items() if is_given(getattr(asked, name), parameter.default)]
+    needs = {name: parameter.needs for name, parameter in declared.items() if parameter.needs is not None}
     return in_vain(given, needs, asked if about is None else about, once)
 
 
@@ -244,18 +246,18 @@ def describe(cls: type) -> list[dict[str, Any]]:
     """
     return [
         {
-            "name": each.name,
-            "kind": each.kind.words,
-            "required": each.required,
-            "default": plain(each.default),
-            "meaning": each.meaning,
+            "name": parameter.name,
+            "kind": parameter.kind.words,
+            "required": parameter.required,
+            "default": plain(parameter.default),
+            "meaning": parameter.meaning,
         }
-        for each in parameters_of(cls).values()
+        for parameter in parameters_of(cls).values()
     ]
 
 
 def plain(value: Any) -> Any:
     """A value as JSON holds it: tuples as lists."""
     if isinstance(value, Mapping):
-        return {str(name): plain(each) for name, each in value.items()}
-    return [plain(each) for each in value] if isinstance(value, (tuple, list)) else value
+        return {str(name): plain(item) for name, item in value.items()}
+    return [plain(item) for item in value] if isinstance(value, (tuple, list)) else value

@@ -62,11 +62,11 @@ class Named(UserDict[str, T], Generic[T]):
             if name not in self.offered:
                 raise KeyError(name)
             return self._loaded(name)
-        found = self.data[name]
-        if isinstance(found, str):
-            module, _, thing = found.partition(":")
-            found = self.data[name] = getattr(importlib.import_module(module), thing)
-        return found
+        entry = self.data[name]
+        if isinstance(entry, str):
+            module, _, thing = entry.partition(":")
+            entry = self.data[name] = getattr(importlib.import_module(module), thing)
+        return entry
 
     def __contains__(self, name: object) -> bool:
         return name in self.data or name in self.adopted or name in self.offered
@@ -102,36 +102,36 @@ class Named(UserDict[str, T], Generic[T]):
             return {}
         from importlib.metadata import entry_points
 
-        found: dict[str, list[EntryPoint]] = {}
-        for each in entry_points(group=self.group):
-            if each.name not in self.built_in:
-                found.setdefault(each.name, []).append(each)
-        return found
+        offered_names: dict[str, list[EntryPoint]] = {}
+        for entry_point in entry_points(group=self.group):
+            if entry_point.name not in self.built_in:
+                offered_names.setdefault(entry_point.name, []).append(entry_point)
+        return offered_names
 
     def _loaded(self, name: str) -> T:
         """What a package offers under a name; an error that names the package if it cannot be used."""
         first, *others = self.offered[name]
         if others:
-            packages = [_package(each) for each in self.offered[name]]
+            packages = [_package(entry_point) for entry_point in self.offered[name]]
             raise self.error(
                 f"The {self.what} {name!r} is claimed by several packages: {', '.join(packages)}. Which one is meant "
                 "cannot be told. Uninstall all but one."
             )
         if name not in self._known:
             try:
-                found = first.load()
-                wrong = self.faults_of(found, name)
+                loaded = first.load()
+                wrong = self.faults_of(loaded, name)
             except (Exception, SystemExit) as error:
                 reason = (str(error).splitlines() or [""])[0]
-                found, wrong = None, [f"it cannot be loaded ({type(error).__name__}: {reason})"]
-            self._known[name] = (found, wrong)
-        found, wrong = self._known[name]
+                loaded, wrong = None, [f"it cannot be loaded ({type(error).__name__}: {reason})"]
+            self._known[name] = (loaded, wrong)
+        loaded, wrong = self._known[name]
         if wrong:
             raise self.error(
                 f"The {self.what} {name!r} of the package {_package(first)} cannot be used: {'; '.join(wrong)}. Update "
                 "the package, or uninstall it."
             )
-        return cast(T, found)
+        return cast(T, loaded)
 
     @cached_property
     def _known(self) -> dict[str, tuple[Any, list[str]]]:
@@ -140,12 +140,12 @@ class Named(UserDict[str, T], Generic[T]):
 
     def faults_of(self, thing: Any, name: str | None = None) -> list[str]:
         """What is wrong with a thing that does not come with Kanopy; `name` is the one it is offered under."""
-        own = name_of(thing)
+        its_name = name_of(thing)
         wrong = [] if self.faults is None else list(self.faults(thing))
-        if not wrong and own is not None and not _USABLE.fullmatch(own):
-            wrong.append(f"its name {short(own)} is not made of small letters, digits and hyphens")
-        if not wrong and name is not None and own is not None and own != name:
-            wrong.append(f"it calls itself {own!r}")
+        if not wrong and its_name is not None and not _USABLE.fullmatch(its_name):
+            wrong.append(f"its name {short(its_name)} is not made of small letters, digits and hyphens")
+        if not wrong and name is not None and its_name is not None and its_name != name:
+            wrong.append(f"it calls itself {its_name!r}")
         return wrong
 
     def adopt(self, thing: T) -> str:
@@ -159,15 +159,20 @@ class Named(UserDict[str, T], Generic[T]):
         if name in self.data or name in self.offered:
             if self[name] is thing:
                 return name
-            owner = "Kanopy" if name in self.built_in else some([_package(each) for each in self.offered.get(name, ())])
+            owner = (
+                "Kanopy"
+                if name in self.built_in
+                else some([_package(entry_point) for entry_point in self.offered.get(name, ())])
+            )
             raise self.error(
                 f"{_described(thing)} calls itself {name!r}, which is the name of a {self.what} of {owner}. Give it a "
                 "name of its own."
             )
-        known = self.adopted.get(name)
-        if known is not None and _described(known) != _described(thing):
+        adopted_before = self.adopted.get(name)
+        if adopted_before is not None and _described(adopted_before) != _described(thing):
             raise self.error(
-                f"{_described(thing)} and {_described(known)} both call themselves {name!r}. Give each a name of its "
+                f"{_described(thing)} and {_described(adopted_before)} both call themselves {name!r}. Give each a "
+                f"name of its "
                 "own."
             )
         self.adopted[name] = thing
@@ -178,14 +183,14 @@ def name_of(thing: Any) -> str | None:
     """How a class calls itself; `None` for a function, which has the name it is offered under."""
     if not isinstance(thing, type) and not hasattr(thing, "name"):
         return None
-    found = getattr(thing, "name", None) or getattr(thing, "method", None)
-    return found if isinstance(found, str) else ""
+    name_given = getattr(thing, "name", None) or getattr(thing, "method", None)
+    return name_given if isinstance(name_given, str) else ""
 
 
 def _described(thing: Any) -> str:
     """A class by where it was defined."""
-    own = thing if hasattr(thing, "__qualname__") else type(thing)
-    return f"{own.__module__}.{own.__qualname__}"
+    definition = thing if hasattr(thing, "__qualname__") else type(thing)
+    return f"{definition.__module__}.{definition.__qualname__}"
 
 
 def _package(offer: EntryPoint) -> str:

@@ -49,12 +49,12 @@ def is_abandoned(file: Path) -> bool:
     >>> is_abandoned(Path("kanopy-report.csv")), is_abandoned(Path(f"kanopy-{mark()}"))
     (False, False)
     """
-    found = re.search(rf"({_machine()}-(\d+)-[0-9a-f]{{8}})([.-]\w+)*$", file.name)
-    if found is None or found[1] in _made:
+    match = re.search(rf"({_machine()}-(\d+)-[0-9a-f]{{8}})([.-]\w+)*$", file.name)
+    if match is None or match[1] in _made:
         return False
-    if int(found[2]) != os.getpid():
+    if int(match[2]) != os.getpid():
         try:
-            os.kill(int(found[2]), 0)
+            os.kill(int(match[2]), 0)
             return False
         except ProcessLookupError:
             pass
@@ -130,8 +130,8 @@ def folder() -> Iterator[Path]:
     >>> place.exists()
     False
     """
-    own = Folder()
+    temporary = Folder()
     try:
-        yield own.path
+        yield temporary.path
     finally:
-        own.remove()
+        temporary.remove()

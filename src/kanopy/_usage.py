@@ -44,12 +44,12 @@ def in_vain(given: Iterable[str], needs: Mapping[str, Needs], about: Any, once: 
     return {name: needs[name] for name in asked if not needs[name].met(about)}
 
 
-def refuse_in_vain(found: Mapping[str, Needs], called: Callable[[str], str] = str) -> None:
+def refuse_in_vain(unused: Mapping[str, Needs], called: Callable[[str], str] = str) -> None:
     """Raise one error that names every setting without effect, and what would make it count."""
     refuse(
         [
-            f"{called(name)} has no effect without {each.words}. Leave it out, or give what it needs."
-            for name, each in found.items()
+            f"{called(name)} has no effect without {needs.words}. Leave it out, or give what it needs."
+            for name, needs in unused.items()
         ]
     )
 
@@ -66,7 +66,7 @@ def arguments(**needs: Needs) -> Callable[[Callable[P, R]], Callable[P, R]]:
 
     def decorate(function: Callable[P, R]) -> Callable[P, R]:
         signature = inspect.signature(function)
-        defaults = {name: each.default for name, each in signature.parameters.items()}
+        defaults = {name: parameter.default for name, parameter in signature.parameters.items()}
 
         @functools.wraps(function)
         def asked(*args: P.args, **kwargs: P.kwargs) -> R:

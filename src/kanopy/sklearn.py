@@ -73,8 +73,8 @@ class Anonymizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             if not is_text(published[name]):
                 continue  # published as it was, with its type
             column = encode_column(frame[name], hierarchy, unknown="suppress")
-            said = overwritten(column.decode(levels[name]), column.suppressed_rows, SUPPRESSED_LABEL)
-            frame = frame.with_columns(said.alias(name))
+            labels = overwritten(column.decode(levels[name]), column.suppressed_rows, SUPPRESSED_LABEL)
+            frame = frame.with_columns(labels.alias(name))
         return restore(frame)
 
     def get_feature_names_out(self, input_features: Any = None) -> list[str]:

@@ -211,25 +211,54 @@ def test_senses_are_asked_about_with_what_they_mean(tmp_path: Path) -> None:
     simulate(tmp_path / "project", story)
 
 
-def test_models_are_added_and_removed(app: Callable[..., None]) -> None:
+def test_models_are_cards_with_fields(app: Callable[..., None]) -> None:
     async def story(hand: Hand, controller: Controller) -> None:
         await hand.go("/release", "exactly what optimal will find")
         hand.press("Add a model")
         await hand.see("Add a privacy model")
-        hand.fill("Model", "l-distinct")
-        assert hand.named("Written as on the command line").value == "l-distinct:ill:3"
+        hand.fill("Find a model", "entropy")
+        hand.press("Model l-entropy")
+        hand.press("Add")
+        hand.fill("Find a model", "")
+        hand.press("Model l-distinct")
+        hand.fill("L", 1)
+        await hand.see("must be a whole number of at least 2")
+        hand.fill("L", 3)
+        await hand.see("at least 3 different values of ill")
+        await hand.see("classes of the quick preview")
         hand.press("Add")
         await hand.until(lambda: [model.name for model in controller.project.work.job.models] == ["l-distinct"])
         hand.press("Run")
         await hand.see("Verified.")
         assert controller.summary is not None and controller.summary["models"]
+        hand.press("Change: Change l-distinct")
+        await hand.see("Save")
+        assert hand.named("L").value == 3
+        hand.fill("L", 2)
+        await hand.see("at least 2 different values of ill")
+        hand.press("Save")
+        await hand.until(lambda: controller.project.work.job.models[0].to_dict()["l"] == 2)
         hand.press("Remove l-distinct")
         await hand.until(lambda: not controller.project.work.job.models)
-        hand.press("Add a model")
-        await hand.see("Add a privacy model")
-        hand.fill("Written as on the command line", "no-such-model:ill:3")
-        hand.press("Add")
-        await hand.until(lambda: any("no-such-model" in each for each in hand.user.notify.messages))
+
+    app(story)
+
+
+def test_advanced_settings_are_fields(app: Callable[..., None]) -> None:
+    async def story(hand: Hand, controller: Controller) -> None:
+        await hand.go("/release", "exactly what optimal will find")
+        await hand.until(lambda: hasattr(hand.page, "_advanced") and "Lowest and highest levels" in hand.text())
+        hand.fill("Lowest level of age", 1)
+        await hand.until(lambda: controller.project.work.job.min_levels == {"age": 1})
+        hand.fill("Loss to minimise", "discernibility")
+        await hand.until(lambda: controller.project.work.job.metric == "discernibility")
+        hand.fill("Most candidates", 500)
+        hand.press("Apply: Parameters of optimal")
+        await hand.until(lambda: controller.project.work.job.parameters.get("most_candidates") == 500)
+        k = hand.named("k")
+        hand.fill("k", 250)
+        hand.trigger(k, "change")
+        await hand.until(lambda: controller.project.work.job.k == 250)
 
     app(story)
 

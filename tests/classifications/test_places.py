@@ -172,6 +172,18 @@ def test_a_column_of_texts_that_are_points_is_a_place():
     assert guessed.job.hierarchies["position"] == {"method": "quadtree"}
 
 
+def test_coordinates_of_a_file_of_text_are_a_place(tmp_path):
+    frame = some_points(100).with_columns(pl.all().cast(pl.String))
+    frame = frame.with_columns(pl.Series("lat", ["NA", *frame["lat"][1:]]), sex=pl.Series(["f", "m"] * 50))
+    frame.write_csv(tmp_path / "points.csv")
+    guessed = guess_job(tmp_path / "points.csv")
+    assert guessed.job.hierarchies["place"] == {"method": "quadtree"}
+    released = kanopy.anonymize(tmp_path / "points.csv", guessed.job.replaced(k=5))
+    rows = zip(released.data["place"].to_list(), frame.rows(), strict=True)
+    for number, (label, (north, east, _)) in enumerate(rows):
+        assert label in (None, "*") if number == 0 else label == "*" or holds(label, float(north), float(east))
+
+
 @pytest.mark.parametrize(("system", "library"), [("h3", "h3"), ("geohash", "pygeohash")])
 def test_cells_of_libraries_nest(system: str, library: str):
     pytest.importorskip(library)

@@ -94,7 +94,13 @@ class Place:
         outputs = (self.way.output.rstrip("/"), *self.way.more)
         own = tuple(f"{name}-{end}" for name in self.inputs for end in ("journal", "wal", "shm"))
         own += tuple(f"{name}.wal" for name in self.inputs)
-        return [name for name in self.files() if name not in (*self.inputs, *own) and not name.startswith(outputs)]
+        names = [name for name in self.files() if name not in (*self.inputs, *own) and not name.startswith(outputs)]
+        return [name for name in names if not self.is_probe(name)]
+
+    def is_probe(self, name: str) -> bool:
+        """Python tries whether it can write to a temporary folder with a file of "blat": nothing of ours."""
+        path = self.folder / name
+        return path.parent == self.folder / "tmp" and "." not in path.name and path.read_bytes() in {b"", b"blat"}
 
     def rows(self) -> int:
         """Rows of the release; 0 where there is none."""

@@ -216,21 +216,7 @@ class Drawn:
 def breaches(frames: Mapping[str, pl.DataFrame], quasi: Mapping[str, Sequence[str]], links: Sequence[Mapping[str, Any]],
              k: int, known: int | str, together: bool = False) -> int:  # fmt: skip
     """Published people whose data, with what may be known of them, fits fewer than k: from the frames alone."""
-    owner: dict[str, dict[Any, Any]] = {"person": {key: key for key in frames["person"]["id"].to_list()}}
-    person = {row["id"]: tuple(str(row[c]) for c in quasi["person"]) for row in frames["person"].iter_rows(named=True)}
-    held: dict[Any, list[Any]] = {u: [] for u in person}
-    shown: dict[Any, Any] = {}
-    for name in (n for n in frames if n != "person"):
-        link = next(each for each in links if each["from"].startswith(f"{name}."))
-        column, above = link["from"].split(".")[1], link["to"].split(".")[0]
-        owner[name] = {}
-        for row in frames[name].iter_rows(named=True):
-            assert row[column] in owner[above], "an orphan key"
-            u = owner[name][row.get("key", len(owner[name]))] = owner[above][row[column]]
-            own = (name, tuple(str(row[c]) for c in quasi[name]))
-            if name == "visit":
-                shown[row.get("key")] = own[1]
-            held[u].append((*own, shown[row[column]]) if together and column == "visit" else own)
+    person, held = published(frames, quasi, links, together)
     if known == 0:
         held = {u: [] for u in held}
     count = 0
@@ -246,3 +232,26 @@ def breaches(frames: Mapping[str, pl.DataFrame], quasi: Mapping[str, Sequence[st
         }
         count += any(sum(not (Counter(p) - Counter(held[v])) for v in same) < k for p in parts)
     return count
+
+
+def published(
+    frames: Mapping[str, pl.DataFrame], quasi: Mapping[str, Sequence[str]], links: Sequence[Mapping[str, Any]],
+    together: bool = False,
+) -> tuple[dict[Any, Any], dict[Any, list[Any]]]:  # fmt: skip
+    """By published key of every person the labels, and those of the events that the published keys lead to."""
+    owner: dict[str, dict[Any, Any]] = {"person": {key: key for key in frames["person"]["id"].to_list()}}
+    person = {row["id"]: tuple(str(row[c]) for c in quasi["person"]) for row in frames["person"].iter_rows(named=True)}
+    held: dict[Any, list[Any]] = {u: [] for u in person}
+    shown: dict[Any, Any] = {}
+    for name in (n for n in frames if n != "person"):
+        link = next(each for each in links if each["from"].startswith(f"{name}."))
+        column, above = link["from"].split(".")[1], link["to"].split(".")[0]
+        owner[name] = {}
+        for row in frames[name].iter_rows(named=True):
+            assert row[column] in owner[above], "an orphan key"
+            u = owner[name][row.get("key", len(owner[name]))] = owner[above][row[column]]
+            own = (name, tuple(str(row[c]) for c in quasi[name]))
+            if name == "visit":
+                shown[row.get("key")] = own[1]
+            held[u].append((*own, shown[row[column]]) if together and column == "visit" else own)
+    return person, held

@@ -11,8 +11,8 @@ import pytest
 
 import kanopy
 from kanopy._errors import DataError, JobError, NoSolution
-from kanopy.linked.ledger import forget, locked, read_ledger
-from kanopy.linked.over_time import publish_over_time
+from kanopy.linked.history.ledger import forget, locked, read_ledger
+from kanopy.linked.history.over_time import publish_over_time
 from kanopy.linked.run import anonymize_tables
 from kanopy.release.writing import Files
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,10 +14,11 @@ import polars as pl
 import pytest
 
 import kanopy
-from kanopy._errors import JobError, VerificationFailed
+from kanopy._errors import DataError, JobError, VerificationFailed
 from kanopy._table.datasets import path as bundled
-from kanopy.linked.ledger import read_ledger
-from kanopy.linked.over_time import anonymize_over_time, publish_over_time, verify_over_time
+from kanopy.linked.history.ledger import read_ledger
+from kanopy.linked.history.over_time import anonymize_over_time, publish_over_time, verify_over_time
+from kanopy.linked.history.several_tables import publish_tables_over_time
 from kanopy.release.writing import Files
 
 KEY = b"a key of sixteen bytes"
@@ -175,3 +177,86 @@ def test_the_second_look_notices_a_model_that_is_broken_on_the_intersection(tmp_
     careless = replace(made, result=kanopy.anonymize(june, job))
     with pytest.raises(VerificationFailed, match="'l-distinct' of 'ill' in release 1"):
         verify_over_time(careless, KEY)
+
+
+def tables(*months: int) -> Iterator[dict[str, Any]]:
+    """Jobs of people and their visits: a month has people of its own number, and somebody moves every month."""
+    for month, people in enumerate(months):
+        rng = np.random.default_rng(month)
+        ids = [f"p{n}" for n in range(people)]
+        person = pl.DataFrame({"id": ids, "zip": [f"1{(n + month * (n % 9 == 0)) % 4}" for n in range(people)]})
+        visits = pl.DataFrame({"id": rng.choice(ids, people // 2).tolist()}).with_columns(
+            ward=pl.Series(rng.choice(["a", "b"], people // 2).tolist())
+        )
+        flat = {
+            name: kanopy.Hierarchy.flat(values) for name, values in (("zip", ["10", "11", "12", "13"]), ("ward", "ab"))
+        }
+        links = [{"from": "visit.id", "to": "person.id"}]
+        yield {"unit": "person.id", "k": 3, "suppress": 0.7, "links": links, "tables": {
+            "person": {"data": person, "columns": {"zip": {"role": "quasi-identifier", "hierarchy": flat["zip"]}}},
+            "visit": {"data": visits, "columns": {"ward": {"role": "quasi-identifier", "hierarchy": flat["ward"]}}},
+        }}  # fmt: skip
+
+
+@pytest.mark.parametrize("known", ["all", 0])
+def test_several_tables_keep_k_over_time(tmp_path: Path, known: Any) -> None:
+    """People who agree in all releases and tables number k, by the published files and the ledger's definition."""
+    shown: list[dict[str, Any]] = []
+    present: list[set[str]] = []
+    for month, job in enumerate(tables(200, 200, 180)):
+        found, files = publish_tables_over_time(job | {"known": known}, tmp_path / str(month), tmp_path / "ledger", KEY)
+        read = {
+            name: pl.read_csv(file, infer_schema=False) for name, file in zip(found.related.order, files, strict=True)
+        }
+        here, kept = found.related.frames["person"]["id"], pl.Series(found.kept["person"])
+        who = dict(zip(found.frames["person"]["id"].cast(str).to_list(), here.filter(kept).to_list(), strict=True))
+        events: dict[str, list[str]] = {}
+        for key, ward in read["visit"].select("id", "ward").iter_rows():
+            events.setdefault(key, []).append(ward)
+        shown.append({
+            who[key]: (place, () if known == 0 else tuple(sorted(events.get(key, ()))))
+            for key, place in read["person"].select("id", "zip").iter_rows()
+        })  # fmt: skip
+        present.append(set(job["tables"]["person"]["data"]["id"].to_list()))
+        histories = [
+            tuple((p in there, own.get(p)) for there, own in zip(present, shown, strict=True)) for p in shown[-1]
+        ]
+        assert shown[-1] and min(Counter(histories).values()) >= 3
+    assert any("left out" in note for note in found.notes) or known == 0
+    assert [event["release"] for event in read_ledger(tmp_path / "ledger", KEY).releases] == [1, 2, 3]
+
+
+def test_what_a_ledger_of_several_tables_cannot_keep_is_refused(tmp_path: Path) -> None:
+    job = next(tables(40))
+    visit = job["tables"]["visit"]
+    sick = {**visit, "data": visit["data"].with_columns(ill=pl.lit("x")), "models": ["l-distinct:ill:2"]}
+    keyed = {**visit, "data": visit["data"].with_row_index("number")}
+    deeper = {"data": pl.DataFrame({"visit": [1, 2]})}
+    for change, words in (
+        ({"known": 1}, "known = 1"),
+        ({"tables": {**job["tables"], "visit": sick}}, "does not keep models"),
+        ({"keys": "hash", "tables": {**job["tables"], "visit": keyed, "drug": deeper},
+          "links": [*job["links"], {"from": "drug.visit", "to": "visit.number"}]}, "Hashed keys of events"),
+    ):  # fmt: skip
+        with pytest.raises(JobError, match=words):
+            publish_tables_over_time(job | change, tmp_path / "out", tmp_path / "ledger", KEY)
+    assert not (tmp_path / "out").exists() and not read_ledger(tmp_path / "ledger").releases
+    publish_tables_over_time(job, tmp_path / "out", tmp_path / "ledger", KEY)
+    with pytest.raises(JobError, match="was made with known = all"):
+        publish_tables_over_time(job | {"known": 0}, tmp_path / "two", tmp_path / "ledger", KEY)
+    with pytest.raises(DataError, match="another unit"):
+        table = job["tables"]["person"]["data"]
+        publish_over_time(
+            table, kanopy.Job(quasi="zip", unit="id", k=3), Files(str(tmp_path / "o.csv")), tmp_path / "ledger", KEY
+        )
+
+
+def test_the_second_look_notices_tables_without_their_history(tmp_path: Path, monkeypatch: Any) -> None:
+    import kanopy.linked.run
+
+    release = kanopy.linked.run.release_tables
+    monkeypatch.setattr(kanopy.linked.run, "release_tables", lambda *given: release(*given[:6]))
+    with pytest.raises(VerificationFailed, match="What all releases together say"):
+        for month, job in enumerate(tables(200, 200, 180)):
+            publish_tables_over_time(job, tmp_path / str(month), tmp_path / "ledger", KEY)
+    assert len(list(tmp_path.iterdir())) - 1 == len(read_ledger(tmp_path / "ledger", KEY).releases)

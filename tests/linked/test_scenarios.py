@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 
 import kanopy
-from kanopy.linked.over_time import publish_over_time
+from kanopy.linked.history.over_time import publish_over_time
 from kanopy.linked.run import anonymize_tables
 from kanopy.release.writing import Files
 from tests.report.test_documents import everything_in

@@ -1,4 +1,4 @@
-"""Decisions of a steward about single changes: what is accepted, named or suppressed holds; contradictions are refused."""
+"""Decisions of a steward about single changes hold; contradictions are refused with their lines."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from kanopy import MaskJob
 from kanopy._errors import JobError
 
 ANSWERS = ["beach"] * 6 + ["heron"] * 2 + ["egret"] * 2 + ["stork", "baech", "museum", "dog", "xyzzy"] + ["woman"] * 5
-ANSWERS += ["man", *"qxa qxb qxc qxd qxe".split()]  # enough that are *: nobody else has to join them
+ANSWERS += ["man", "qxa", "qxb", "qxc", "qxd", "qxe"]  # enough that are *: nobody else has to join them
 HEAD = "column,original,published,rows,decision,name"
 
 
@@ -73,7 +73,7 @@ def test_a_file_without_decisions_and_a_job_without_texts_are_refused(tmp_path: 
     (tmp_path / "plain.csv").write_text("column,original,published,rows\nwhy,a,b,1\n", encoding="utf-8")
     with pytest.raises(JobError, match="has no column 'decision'"):
         kanopy.mask({"why": ANSWERS}, MaskJob(text=["why"], k=5, decisions=tmp_path / "plain.csv"))
-    with pytest.raises(JobError, match="There is no|cannot be read|No such"):
+    with pytest.raises(JobError, match=r"none\.csv"):
         kanopy.mask({"why": ANSWERS}, MaskJob(text=["why"], k=5, decisions=tmp_path / "none.csv"))
 
 

@@ -137,6 +137,7 @@ def test_streams_treat_as_memory_does(hospital, tmp_path):
             "admitted": {"method": "shift-dates", "unit": "patient"},
             "account": "mask",
         },
+        pseudonymize=["patient"],  # the shift comes from the patient, not from the pseudonym
     )  # fmt: skip
     file = tmp_path / "in.parquet"
     hospital.write_parquet(file)

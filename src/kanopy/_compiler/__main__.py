@@ -15,8 +15,8 @@ def every_kernel() -> list[MachineCode]:
     modules = sorted(
         ".".join(path.relative_to(root.parent).with_suffix("").parts) for path in root.rglob("*_kernel.py")
     )
-    found = [value for module in modules for value in vars(import_module(module)).values() if hasattr(value, "code")]
-    codes = {code.name: code for code in (value.code for value in found) if isinstance(code, MachineCode)}
+    kernels = [value for module in modules for value in vars(import_module(module)).values() if hasattr(value, "code")]
+    codes = {code.name: code for code in (value.code for value in kernels) if isinstance(code, MachineCode)}
     return [codes[name] for name in sorted(codes)]
 
 

@@ -72,8 +72,8 @@ class Arrays:
     @cached_property
     def address(self) -> int:
         """Where the description is."""
-        found: int = self.description.__array_interface__["data"][0]
-        return found
+        address: int = self.description.__array_interface__["data"][0]
+        return address
 
 
 def members(of: type[Arrays]) -> tuple[tuple[str, Kind], ...]:

@@ -116,9 +116,9 @@ def _field(_context: Any, builder: Any, bundle: Bundle, value: Any, name: str) -
 def _slot(builder: Any, description: Any, slot: int, kind: Any) -> Any:
     """An entry of a description. It never changes, which lets the optimizer load it once, before any loop."""
     at = builder.gep(builder.bitcast(description, kind.as_pointer()), [ir.Constant(LONG, slot)], inbounds=True)
-    found = builder.load(at)
-    found.set_metadata("invariant.load", builder.module.add_metadata([]))
-    return found
+    loaded = builder.load(at)
+    loaded.set_metadata("invariant.load", builder.module.add_metadata([]))
+    return loaded
 
 
 @infer_getattr
@@ -164,13 +164,13 @@ def _index(array: Any, index: Any) -> Any:
 class _Get(AbstractTemplate):
     def generic(self, args: Any, _kws: Any) -> Any:
         array, index = args
-        if (found := _index(array, index)) is not None:
-            return signature(array.scalar, array, found)
+        if (index_type := _index(array, index)) is not None:
+            return signature(array.scalar, array, index_type)
         if not isinstance(array, (Pointed, Stretch)):
             return None
         rows = array.kind.axes == 2 and isinstance(index, types.Integer)
-        part = array.kind.axes == 1 and index == types.slice2_type
-        return signature(Stretch(array.kind), array, types.int64 if rows else index) if rows or part else None
+        is_slice = array.kind.axes == 1 and index == types.slice2_type
+        return signature(Stretch(array.kind), array, types.int64 if rows else index) if rows or is_slice else None
 
 
 @infer_global(operator.setitem)
@@ -205,10 +205,10 @@ def _part(context: Any, builder: Any, sig: Any, args: Any) -> Any:
 
 
 def _stretch(context: Any, builder: Any, sig: Any, value: Any, index: Any, length: Any) -> Any:
-    found = context.make_helper(builder, sig.return_type)
-    found.data = builder.bitcast(_place(context, builder, sig.args[0], value, index), ir.IntType(8).as_pointer())
-    found.length = length
-    return found._getvalue()
+    stretch = context.make_helper(builder, sig.return_type)
+    stretch.data = builder.bitcast(_place(context, builder, sig.args[0], value, index), ir.IntType(8).as_pointer())
+    stretch.length = length
+    return stretch._getvalue()
 
 
 @lower_builtin(operator.getitem, Pointed, types.Integer)
@@ -218,12 +218,12 @@ def _get(context: Any, builder: Any, sig: Any, args: Any) -> Any:
     if isinstance(sig.return_type, Stretch):
         return _stretch(context, builder, sig, args[0], args[1], _slot(builder, args[0], 2, LONG))
     element = sig.args[0].kind.element
-    found = builder.load(_place(context, builder, sig.args[0], *args))
+    loaded = builder.load(_place(context, builder, sig.args[0], *args))
     if element == "bool":
-        return builder.icmp_unsigned("!=", found, ir.Constant(found.type, 0))
+        return builder.icmp_unsigned("!=", loaded, ir.Constant(loaded.type, 0))
     if element in ("int16", "int32"):
-        return builder.sext(found, LONG)
-    return builder.zext(found, LONG) if element == "uint8" else found
+        return builder.sext(loaded, LONG)
+    return builder.zext(loaded, LONG) if element == "uint8" else loaded
 
 
 @lower_builtin(operator.setitem, Pointed, types.Integer, types.Any)

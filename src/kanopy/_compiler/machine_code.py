@@ -92,8 +92,8 @@ class MachineCode:
         """Have it ready for being called; returns the function that takes pointers."""
         with self._lock:
             if self._run is None:
-                found = (unsealed(path) for path in (self.prebuilt, self.path) if path is not None)
-                data = next((each for each in found if each is not None), None)
+                contents = (unsealed(path) for path in (self.prebuilt, self.path) if path is not None)
+                data = next((content for content in contents if content is not None), None)
                 if data is None:
                     data = compile_loop(self.loop)
                     _keep(self.path, sealed(data))
@@ -113,10 +113,10 @@ def sealed(data: bytes) -> bytes:
 def unsealed(path: Path) -> bytes | None:
     """What was sealed; `None` where the file is not there, or is not as it was written."""
     try:
-        found = path.read_bytes()
+        contents = path.read_bytes()
     except OSError:
         return None
-    data, digest = found[:-32], found[-32:]
+    data, digest = contents[:-32], contents[-32:]
     return data if hashlib.sha256(data).digest() == digest else None
 
 
@@ -137,34 +137,34 @@ def _content(module: str) -> bytes:
 
 def _sources(loop: Callable[..., Any]) -> list[str]:
     """What the machine code of a loop depends on: itself, all it calls, and the constants and fields they use."""
-    own = [f"{f.__qualname__}{list(f.__annotations__.items())}{_text_of(f.__code__)}" for f in _parts(loop)]
-    return [*own, *_foreign(loop)]
+    texts = [f"{f.__qualname__}{list(f.__annotations__.items())}{_text_of(f.__code__)}" for f in _parts(loop)]
+    return [*texts, *_foreign(loop)]
 
 
 def _parts(loop: Callable[..., Any]) -> list[Callable[..., Any]]:
     """A loop and all the helpers that are compiled with it."""
     from kanopy._compiler import PARTS
 
-    found = [loop]
-    for function in found:
+    loops = [loop]
+    for function in loops:
         for name in _names(function):
             value = function.__globals__.get(name)
-            if callable(value) and value in PARTS and PARTS[value] not in found:
-                found.append(PARTS[value])
-    return found
+            if callable(value) and value in PARTS and PARTS[value] not in loops:
+                loops.append(PARTS[value])
+    return loops
 
 
 def _foreign(loop: Callable[..., Any]) -> list[str]:
     """The constants and the fields of bundles that a loop and its helpers use, wherever they are defined."""
-    found: list[str] = []
+    members_used: list[str] = []
     for function in _parts(loop):
         for name in _names(function):
             value = function.__globals__.get(name)
             if isinstance(value, type) and issubclass(value, Arrays):
-                found.append(f"{name}{members(value)}")
+                members_used.append(f"{name}{members(value)}")
             elif isinstance(value, (int, float, np.generic)):
-                found.append(f"{name}={value!r}")
-    return found
+                members_used.append(f"{name}={value!r}")
+    return members_used
 
 
 def _names(function: Callable[..., Any]) -> list[str]:
@@ -194,16 +194,16 @@ def machine() -> str:
 @cache
 def folder() -> Path:
     """Where machine code is kept: where Numba is told to keep its own, or with the package, the user, the process."""
-    own = Path(__file__).parent / "__pycache__"
+    own_folder = Path(__file__).parent / "__pycache__"
     given = os.environ.get("NUMBA_CACHE_DIR")
     home = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
-    for place in [Path(given)] if given else [own, Path(home) / "kanopy"]:
+    for candidate in [Path(given)] if given else [own_folder, Path(home) / "kanopy"]:
         try:
-            place.mkdir(mode=0o700, parents=True, exist_ok=True)
+            candidate.mkdir(mode=0o700, parents=True, exist_ok=True)
         except OSError:
             continue
-        if os.access(place, os.W_OK | os.X_OK):
-            return place
+        if os.access(candidate, os.W_OK | os.X_OK):
+            return candidate
     return _of_this_process()
 
 
@@ -215,9 +215,9 @@ def is_kept() -> bool:
 @cache
 def _of_this_process() -> Path:
     """A folder that goes with the process. One that lasts, where everybody can write, could hold anybody's code."""
-    own = _temporary.Folder()
-    atexit.register(own.remove)
-    return own.path
+    process_folder = _temporary.Folder()
+    atexit.register(process_folder.remove)
+    return process_folder.path
 
 
 def _keep(path: Path, data: bytes) -> None:
@@ -259,9 +259,9 @@ def compile_loop(loop: Callable[..., Any], *, any_processor: bool = False) -> by
     _initialize()
     # All that it calls is in the module. Optimized once and as a whole, it need not have been optimized before:
     # processes that only compile ask Numba not to (NUMBA_OPT=0).
-    for part in module.functions:
-        if not part.is_declaration and part.name != function.native_name:
-            part.linkage = "internal"
+    for part_function in module.functions:
+        if not part_function.is_declaration and part_function.name != function.native_name:
+            part_function.linkage = "internal"
     machine = _target_machine(any_processor=any_processor)
     options = llvm.create_pipeline_tuning_options(speed_level=3)
     options.loop_vectorization = True

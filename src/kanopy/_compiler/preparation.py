@@ -31,7 +31,7 @@ def prepare(kernels: Iterable[Any], progress: Progress = SILENT) -> None:
     wanted = _missing(kernels)
     if not wanted:
         return
-    helpers = [_start(part) for part in _shared_out(wanted, min(MOST_PROCESSES, _cores()))] if len(wanted) > 1 else []
+    helpers = [_start(share) for share in _shared_out(wanted, min(MOST_PROCESSES, _cores()))] if len(wanted) > 1 else []
     try:
         while any(process is not None and process.poll() is None for process in helpers):
             _tell(wanted, progress)
@@ -46,8 +46,8 @@ def prepare(kernels: Iterable[Any], progress: Progress = SILENT) -> None:
 
 
 def _missing(kernels: Iterable[Any]) -> list[MachineCode]:
-    found = [getattr(function, "code", None) for function in kernels]
-    return [code for code in found if code is not None and not code.is_ready()]
+    codes = [getattr(function, "code", None) for function in kernels]
+    return [code for code in codes if code is not None and not code.is_ready()]
 
 
 def _tell(wanted: list[MachineCode], progress: Progress) -> None:
@@ -71,19 +71,19 @@ def _shared_out(wanted: list[MachineCode], parts: int) -> list[list[MachineCode]
         begins.append(total)
         total += sum(len(text) for text in code.sources if text not in seen)
         seen.update(code.sources)
-    found: list[list[MachineCode]] = [[] for _ in range(parts)]
+    shares: list[list[MachineCode]] = [[] for _ in range(parts)]
     for code, begin in zip(wanted, begins, strict=True):
-        found[begin * parts // max(1, total)].append(code)
-    return [part for part in found if part]
+        shares[begin * parts // max(1, total)].append(code)
+    return [share for share in shares if share]
 
 
-def _start(part: list[MachineCode]) -> subprocess.Popen[bytes] | None:
+def _start(share: list[MachineCode]) -> subprocess.Popen[bytes] | None:
     """A process that compiles some kernels; `None` where none can be started."""
     from kanopy._compiler.machine_code import folder
 
     try:
         return subprocess.Popen(
-            [sys.executable, "-m", "kanopy._compiler", *(code.name for code in part)],
+            [sys.executable, "-m", "kanopy._compiler", *(code.name for code in share)],
             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
             env={**os.environ, "NUMBA_CACHE_DIR": str(folder()), "NUMBA_OPT": "0"},
         )  # fmt: skip

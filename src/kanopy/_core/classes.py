@@ -141,8 +141,8 @@ class Domain(ReprMixin):
         >>> Domain.of_column("letter", "aab", Hierarchy.flat(["a", "b"])).counts.tolist()
         [2, 1]
         """
-        place = {value: leaf for leaf, value in enumerate(hierarchy.values)}
-        leaves = np.array([place[value] for value in values], np.int32)
+        leaf_of_value = {value: leaf for leaf, value in enumerate(hierarchy.values)}
+        leaves = np.array([leaf_of_value[value] for value in values], np.int32)
         of_row, first, counts = number_keys(leaves.astype(np.int64), hierarchy.size)
         return cls((name,), (hierarchy,), leaves[first][:, None], counts, of_row)
 
@@ -204,10 +204,11 @@ class Domain(ReprMixin):
     def of_rows(self, rows: npt.NDArray[np.integer[Any]], multiplicity: Longs | None = None) -> Domain:
         """The same tuples with other rows: copies of those here, each of which stands for `multiplicity` rows."""
         columns = tuple(
-            replace(each, code_of_row=each.code_of_row[rows], multiplicity=multiplicity) for each in self.sensitive
+            replace(column, code_of_row=column.code_of_row[rows], multiplicity=multiplicity)
+            for column in self.sensitive
         )
-        for column, own in zip(columns, self.sensitive, strict=True):
-            column.__dict__["facts"] = own.facts
+        for column, original in zip(columns, self.sensitive, strict=True):
+            column.__dict__["facts"] = original.facts
         return replace(
             self,
             tuple_of_row=self.tuple_of_row[rows],
@@ -227,11 +228,11 @@ class Domain(ReprMixin):
         >>> one.counts.tolist(), one.rows, one.excluded_rows
         ([3], 4, 1)
         """
-        own, hierarchies = self.tuples[:, list(chosen)], tuple(self.hierarchies[j] for j in chosen)
-        number, first, _ = number_rows(own, [h.size for h in hierarchies])
+        chosen_tuples, hierarchies = self.tuples[:, list(chosen)], tuple(self.hierarchies[j] for j in chosen)
+        number, first, _ = number_rows(chosen_tuples, [h.size for h in hierarchies])
         counts = summed(self.counts, number, len(first))
         return Domain(
-            tuple(self.names[j] for j in chosen), hierarchies, own[first], counts,
+            tuple(self.names[j] for j in chosen), hierarchies, chosen_tuples[first], counts,
             np.append(np.arange(len(first), dtype=np.int32), np.int32(-1)),
             multiplicity=np.append(counts, self.excluded_rows),
         )  # fmt: skip
@@ -414,8 +415,8 @@ def full_domain_recoding(domain: Domain, levels: Sequence[int], suppressed_tuple
     lifts, starts = np.concatenate([p.codes for p in picked]), np.cumsum([0, *(len(p.codes) for p in picked[:-1])])
     codes = np.empty(domain.tuples.shape, lifts.dtype)
     for begin in range(0, len(codes), TUPLES_AT_ONCE):
-        part = domain.tuples[begin : begin + TUPLES_AT_ONCE]
-        np.take(lifts, part + starts, out=codes[begin : begin + len(part)], mode="clip")
+        tuples = domain.tuples[begin : begin + TUPLES_AT_ONCE]
+        np.take(lifts, tuples + starts, out=codes[begin : begin + len(tuples)], mode="clip")
     lookup = np.append(np.where(suppressed_tuples, -1, np.arange(len(codes))), -1).astype(np.int32)
     return Recoding(
         group_of_row=lookup[domain.tuple_of_row],

@@ -64,10 +64,10 @@ def summed(counts: Codes, groups: Codes, count: int) -> Longs:
         counts, groups = counts[used], groups[used]
     if counts.ndim == 1:
         return np.bincount(groups, counts, count).astype(np.int64)
-    found = np.zeros((count, counts.shape[1]), np.int64)
+    sums = np.zeros((count, counts.shape[1]), np.int64)
     if counts.shape[1] > MANY_COLUMNS:
-        np.add.at(found, groups, counts)
+        np.add.at(sums, groups, counts)
     else:
         for column in range(counts.shape[1]):
-            found[:, column] = np.bincount(groups, counts[:, column], count)
-    return found
+            sums[:, column] = np.bincount(groups, counts[:, column], count)
+    return sums

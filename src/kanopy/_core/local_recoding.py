@@ -66,14 +66,14 @@ def recoding_from_ends(
     labels, shares, nodes, extents = [], [], [], []
     for j, hierarchy in enumerate(domain.hierarchies):
         if free[j]:
-            part = _ranges(hierarchy, np.unique(domain.tuples[:, j]), first[:, j], last[:, j])
+            recoded = _ranges(hierarchy, np.unique(domain.tuples[:, j]), first[:, j], last[:, j])
         else:
-            part = _nodes(hierarchy, first[:, j], last[:, j])
-        codes[:, j] = part.codes
-        labels.append(part.labels)
-        shares.append(part.shares)
-        nodes.append(part.nodes)
-        extents.append(part.extents)
+            recoded = _nodes(hierarchy, first[:, j], last[:, j])
+        codes[:, j] = recoded.codes
+        labels.append(recoded.labels)
+        shares.append(recoded.shares)
+        nodes.append(recoded.nodes)
+        extents.append(recoded.extents)
     return LocalRecoding(
         group_of_row, codes, tuple(labels), tuple(shares), tuple(nodes), domain.multiplicity, tuple(extents)
     )

@@ -106,9 +106,9 @@ def number_keys(keys: Longs, room: int = 0, *, ascending: bool = False, small: i
     if not ascending:
         return Numbered(number, first, counts)
     order = np.argsort(keys[first])
-    place = np.empty(len(order) + 1, np.int32)
-    place[order], place[-1] = np.arange(len(order), dtype=np.int32), -1
-    return Numbered(place[number], first[order], counts[order])
+    rank = np.empty(len(order) + 1, np.int32)
+    rank[order], rank[-1] = np.arange(len(order), dtype=np.int32), -1
+    return Numbered(rank[number], first[order], counts[order])
 
 
 def distinct_tuples(
@@ -131,10 +131,10 @@ def distinct_tuples(
 
 def pack_plain(keys: Longs, codes: Ints, size: int) -> None:
     """Append one digit of base `size` to every key in place; a negative code or key makes the key -1."""
-    gone = (keys < 0) | (codes < 0)
+    invalid = (keys < 0) | (codes < 0)
     np.multiply(keys, size, out=keys)
     np.add(keys, codes, out=keys)
-    keys[gone] = -1
+    keys[invalid] = -1
 
 
 def number_keys_plain(keys: Longs, direct: int, number: Ints, ascending: bool = False) -> tuple[Longs, Longs]:

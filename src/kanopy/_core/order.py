@@ -77,8 +77,8 @@ def _with_ascending_tuples(domain: Domain) -> Domain:
         counts=domain.counts[first],
         tuple_of_row=np.append(number, np.int32(-1))[domain.tuple_of_row].astype(np.int32),
     )
-    for column, own in zip(moved.sensitive, domain.sensitive, strict=True):
-        column.__dict__["facts"] = own.facts
+    for column, original in zip(moved.sensitive, domain.sensitive, strict=True):
+        column.__dict__["facts"] = original.facts
     return moved
 
 

@@ -59,12 +59,12 @@ class Keys:
             self._uncounted = len(keys)
         loop = for_size(number_more, len(keys))
         while True:
-            found = loop(keys, row, self._found, number, self._known, self._held, int(self._new))
+            count = loop(keys, row, self._found, number, self._known, self._held, int(self._new))
             self._new = False
-            if found >= 0:
-                self._found = found
+            if count >= 0:
+                self._found = count
                 return number
-            row, self._found = -1 - found, len(self._known)
+            row, self._found = -1 - count, len(self._known)
             self._settle()
             self._known = np.concatenate([self._known, np.empty_like(self._known)])
             self._counts = np.concatenate([self._counts, np.zeros_like(self._counts)])
@@ -122,8 +122,8 @@ class Rows:
                 pairs = zip(largest, self._room, strict=True)
                 self._widen([room if most <= room else 1 << most.bit_length() for most, room in pairs])
         parts = range(0, len(columns[0]), AT_ONCE)
-        found = [self._keys.add(self._packed([own[at : at + AT_ONCE] for own in columns])) for at in parts]
-        return np.concatenate(found) if found else np.empty(0, np.int32)
+        numbers = [self._keys.add(self._packed([column[at : at + AT_ONCE] for column in columns])) for at in parts]
+        return np.concatenate(numbers) if numbers else np.empty(0, np.int32)
 
     def _packed(self, columns: Sequence[Ints]) -> Longs:
         if self._halves is not None:
@@ -138,21 +138,21 @@ class Rows:
         return keys
 
     def _widen(self, room: list[int]) -> None:
-        known, counts = self.codes(), self.counts
+        codes, counts = self.codes(), self.counts
         self._room, self._keys = room, Keys()
         if math.prod(room) > LARGEST_KEY:
             half = len(room) // 2
             self._halves = Rows(half), Rows(len(room) - half)
         if len(counts):
-            self._keys.start(self._packed(known), counts)
+            self._keys.start(self._packed(codes), counts)
 
     def codes(self) -> list[Ints]:
         """Per column the codes of the different rows."""
-        keys, found = self._keys.known, list[Ints]()
+        keys, columns = self._keys.known, list[Ints]()
         if self._halves is not None:
             left, right = (half.codes() for half in self._halves)
-            return [own[keys >> 31] for own in left] + [own[keys & 0x7FFFFFFF] for own in right]
+            return [column[keys >> 31] for column in left] + [column[keys & 0x7FFFFFFF] for column in right]
         for room in reversed(self._room):
-            keys, own = np.divmod(keys, room)
-            found.append((own - 1).astype(np.int32))
-        return found[::-1]
+            keys, column_codes = np.divmod(keys, room)
+            columns.append((column_codes - 1).astype(np.int32))
+        return columns[::-1]

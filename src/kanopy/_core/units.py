@@ -51,10 +51,10 @@ def known_rows(known: int | str) -> int:
     return int(known)
 
 
-def too_many_known(known: int, longest: int, said: str) -> JobError:
+def too_many_known(known: int, longest: int, described: str) -> JobError:
     """What is wrong with a `known` that is more than the rows of anybody."""
     return JobError(
-        f"known is {known:,}, and nobody has more than {longest:,} rows ({said}). Choose known of at most "
+        f"known is {known:,}, and nobody has more than {longest:,} rows ({described}). Choose known of at most "
         f"{longest:,}, or {KNOWN_ALL!r}."
     )
 
@@ -97,10 +97,10 @@ class Units:
         >>> Units(np.array([0, 0, 1, 2], np.int32), known=2).what_fits
         'any 2 published rows of one of them'
         """
-        part = "element" if self.called == "records" else "row"  # a record is unrolled into the elements of its list
+        noun = "element" if self.called == "records" else "row"  # a record is unrolled into the elements of its list
         if self.known == ALL:
-            return f"all published {part}s of one of them together"
-        return f"every published {part}" if self.known == 1 else f"any {self.known:,} published {part}s of one of them"
+            return f"all published {noun}s of one of them together"
+        return f"every published {noun}" if self.known == 1 else f"any {self.known:,} published {noun}s of one of them"
 
     @cached_property
     def order(self) -> Longs | None:
@@ -125,24 +125,24 @@ class Units:
         """The same with the parents of some rows, each of which is taken at most once."""
         if not self.parents:
             return self
-        place = np.full(len(self.of_row) + 1, -1, np.int64)
-        place[rows] = np.arange(len(rows))
-        assert int((place >= 0).sum()) == len(rows), "a row with a parent is not copied"
-        return replace(self, parents=tuple(place[own[rows]] for own in self.parents))
+        new_row = np.full(len(self.of_row) + 1, -1, np.int64)
+        new_row[rows] = np.arange(len(rows))
+        assert int((new_row >= 0).sum()) == len(rows), "a row with a parent is not copied"
+        return replace(self, parents=tuple(new_row[parent[rows]] for parent in self.parents))
 
-    def orphaned(self, gone: Mask) -> Mask:
+    def orphaned(self, leaving: Mask) -> Mask:
         """Which rows leave with these, because a row leaves that they cannot be published without.
 
         >>> chain = Units(np.array([0, 0, 0]), parents=(np.array([-1, 0, 1]),))
         >>> chain.orphaned(np.array([True, False, False])).tolist()
         [True, True, True]
         """
-        gone, before = gone.copy(), -1
-        while (count := int(gone.sum())) != before:
+        leaving, before = leaving.copy(), -1
+        while (count := int(leaving.sum())) != before:
             before = count
             for parent in self.parents:
-                gone |= np.append(gone, False)[parent]
-        return gone
+                leaving |= np.append(leaving, False)[parent]
+        return leaving
 
     def people(self, groups: Codes, count: int) -> Longs:
         """How many different units each of `count` groups of rows holds; rows of group -1 are left out."""
@@ -213,19 +213,19 @@ class Units:
         small = self.people(groups, count) < k
         if most is not None and int(small[groups[groups >= 0]].sum()) > most:
             return np.asarray(np.append(small, False)[groups])
-        gone = leaving_units(self._traces(groups), count, self.known, k, most)
-        return np.asarray(gone[self.of_row] & (groups >= 0))
+        units_that_leave = leaving_units(self._traces(groups), count, self.known, k, most)
+        return np.asarray(units_that_leave[self.of_row] & (groups >= 0))
 
     def _leaving_with_children(self, groups: Codes, count: int, k: int, most: int | None) -> Mask:
         """The same with `known = 1` where rows have parents: they leave together, which may make more groups small."""
         staying, lost = groups.astype(np.int64), -1
         while True:
-            gone = np.asarray(np.append(self.people(staying, count) < k, False)[staying]) | (staying < 0)
-            gone = self.orphaned(gone)
-            leaving = int((gone & (groups >= 0)).sum())
+            leaving_rows = np.asarray(np.append(self.people(staying, count) < k, False)[staying]) | (staying < 0)
+            leaving_rows = self.orphaned(leaving_rows)
+            leaving = int((leaving_rows & (groups >= 0)).sum())
             if leaving == lost or (most is not None and leaving > most):
-                return np.asarray(gone & (groups >= 0))
-            lost, staying[gone] = leaving, -1
+                return np.asarray(leaving_rows & (groups >= 0))
+            lost, staying[leaving_rows] = leaving, -1
 
     def _traces(self, groups: Codes) -> Traces:
         """The groups of each unit's rows."""

@@ -64,7 +64,7 @@ def fitted_hierarchies(
     are columns that end at multiples of five years wherever little is lost by it.
     """
     names = problem.domain.names
-    found: list[tuple[float, CutOptimizer]] = []
+    fittings: list[tuple[float, CutOptimizer]] = []
     finest = (*FINENESS, FINE_FOR_FEW) if len(columns) <= FEW_COLUMNS else FINENESS
     by_fives = [(YEARS_OF_AGE, True, parts) for parts in finest[-2:]] if any(name in columns for name in ages) else []
     for years, strict, parts in (*by_fives, *itertools.product((None,), (True, False), finest)):
@@ -73,10 +73,10 @@ def fitted_hierarchies(
             scale = Round(k=problem.k, parts=parts, multiple=years if name in ages else None).scale(column)
             scales[names.index(name)] = replace(scale, strict=strict)
         fitting = CutOptimizer(problem, scales)
-        found.append((fitting.run(), fitting))
-    least = min(loss for loss, _ in found)
-    may_lose = [FIVES_MAY_LOSE] * len(by_fives) + [AS_GOOD] * len(found)
-    close = (fitting for (loss, fitting), may in zip(found, may_lose, strict=False) if loss <= least * may)
+        fittings.append((fitting.run(), fitting))
+    least = min(loss for loss, _ in fittings)
+    may_lose = [FIVES_MAY_LOSE] * len(by_fives) + [AS_GOOD] * len(fittings)
+    close = (fitting for (loss, fitting), may in zip(fittings, may_lose, strict=False) if loss <= least * may)
     return next(close).hierarchies()
 
 
@@ -100,8 +100,10 @@ class CutOptimizer:
         if units is None:
             return None
         there = of_row >= 0
-        person, own = np.divmod(sorted_once(units.of_row[there].astype(np.int64) * tuples + of_row[there]), tuples)
-        return Units(person.astype(np.int32)), own
+        person, own_tuples = np.divmod(
+            sorted_once(units.of_row[there].astype(np.int64) * tuples + of_row[there]), tuples
+        )
+        return Units(person.astype(np.int32)), own_tuples
 
     @cached_property
     def _cell_of_leaf(self) -> dict[int, Longs]:
@@ -118,7 +120,7 @@ class CutOptimizer:
 
     def run(self) -> float:
         """Find good divisions; the loss they have."""
-        best, kept = np.inf, self._everywhere(0, lowest=False)
+        best, best_divisions = np.inf, self._everywhere(0, lowest=False)
         for divisions, last in self._starts():
             if self._tired and np.isfinite(best):
                 break
@@ -130,8 +132,8 @@ class CutOptimizer:
                 loss = self._refine(loss, but=last) if last is not None else loss
                 loss = self._descend(self._refine(loss))
             if loss < best - 1e-9:
-                best, kept = loss, list(self.divisions)
-        self._take(kept)
+                best, best_divisions = loss, list(self.divisions)
+        self._take(best_divisions)
         improved = np.isfinite(best)
         while improved:
             improved = False
@@ -139,13 +141,13 @@ class CutOptimizer:
                 for coarser in self._coarser(j):
                     if self._tired:
                         return best
-                    kept = list(self.divisions)
+                    best_divisions = list(self.divisions)
                     self._divide(j, coarser)
                     loss = self._descend(self._refine(self._loss(), but=j), start=j + 1)
                     if loss < best - 1e-9:
                         best, improved = loss, True
                     else:
-                        self._take(kept)
+                        self._take(best_divisions)
         return best
 
     def hierarchies(self) -> dict[str, Hierarchy]:
@@ -153,7 +155,7 @@ class CutOptimizer:
         others = [h.height + 1 for j, h in enumerate(self.domain.hierarchies) if j not in self.scales]
         room = (MOST_CANDIDATES / np.prod(others, dtype=np.float64)) ** (1 / len(self.scales))
         most = int(np.clip(room, 3, MOST_LEVELS)) - 2
-        found = {}
+        hierarchies = {}
         for j, scale in self.scales.items():
             chosen = self.divisions[j]
             assert not isinstance(chosen, int)
@@ -167,8 +169,8 @@ class CutOptimizer:
             ladder += [cuts for cuts in coarser if 0 < len(cuts) < len(chosen)]
             distinct = [i for i, cuts in enumerate(ladder) if i == at or not i or len(cuts) < len(ladder[i - 1])]
             nearest = sorted(distinct, key=lambda i: (abs(i - at), i))[:most]
-            found[self.domain.names[j]] = scale.hierarchy([ladder[i] for i in sorted(nearest)])
-        return found
+            hierarchies[self.domain.names[j]] = scale.hierarchy([ladder[i] for i in sorted(nearest)])
+        return hierarchies
 
     # ---- where to begin, and what to try ------------------------------------------------------------------
 
@@ -230,8 +232,8 @@ class CutOptimizer:
             moves: list[tuple[float, int, Division]] = []
             for j in range(self.domain.width):
                 if j != but:
-                    found = self._one_cut(j, classes, count) if j in self.scales else self._one_level(j, loss)
-                    moves += [] if found is None else [(found[0], -j, found[1])]
+                    candidate = self._one_cut(j, classes, count) if j in self.scales else self._one_level(j, loss)
+                    moves += [] if candidate is None else [(candidate[0], -j, candidate[1])]
             if not moves:
                 break
             _, j, division = max(moves, key=lambda move: move[:2])
@@ -271,8 +273,8 @@ class CutOptimizer:
         cells = len(rows) - 1
         edges = np.concatenate([[0], division + 1, [cells]])
         at = np.arange(1, cells)
-        place = np.searchsorted(edges, at, side="right")
-        low, high = edges[place - 1], edges[place]
+        cell_index = np.searchsorted(edges, at, side="right")
+        low, high = edges[cell_index - 1], edges[cell_index]
         possible &= scale.readable[low, at] & scale.readable[at, high]
         if not possible.any():
             return None
@@ -300,9 +302,9 @@ class CutOptimizer:
         for division in tried:
             if division is not best:
                 self._divide(j, division)
-                found = self._loss()
-                if found < loss - 1e-9:
-                    loss, best = found, division
+                loss_now = self._loss()
+                if loss_now < loss - 1e-9:
+                    loss, best = loss_now, division
         self._divide(j, best)
         return loss
 
@@ -320,7 +322,7 @@ class CutOptimizer:
         limit = self.problem.max_suppressed_rows
         extra = self._lost_with_a_row(j, group, groups) if limit else None
         rows, values = scale.running
-        price, gone = np.full((cells + 1, cells + 1), np.inf), np.zeros((cells + 1, cells + 1))
+        price, suppressed = np.full((cells + 1, cells + 1), np.inf), np.zeros((cells + 1, cells + 1))
         for a in range(cells):
             inside = before[a + 1 :] - before[a]
             counted = inside if people is None else next(people)
@@ -330,21 +332,21 @@ class CutOptimizer:
                 price[a, a + 1 :] = np.where(small.any(axis=1), np.inf, held_rows * held_values)
             else:
                 lost = np.where(small, inside, 0)
-                gone[a, a + 1 :] = number = lost.sum(axis=1)
+                suppressed[a, a + 1 :] = number = lost.sum(axis=1)
                 price[a, a + 1 :] = (held_rows - number) * held_values + lost @ extra
         if extra is None:
             price[0, cells] = rows[-1] * values[-1]  # all in one is always possible: the groups of the others are
-            found = divide(scale.rows, scale.values, self._price(j), price=price, allowed=scale.readable)
-            return [] if found is None else [found]
+            cuts = divide(scale.rows, scale.values, self._price(j), price=price, allowed=scale.readable)
+            return [] if cuts is None else [cuts]
         per_row = values[-1] / max(self.weights[j], 1e-9)
         proposals: list[Longs] = []
         for more in ROW_PRICES:
-            dearer = price + more * per_row * gone
-            found = divide(scale.rows, scale.values, self._price(j), price=dearer, allowed=scale.readable)
-            if found is not None:
-                proposals.append(found)
-                ends = np.concatenate([[0], found + 1, [cells]])
-                if gone[ends[:-1], ends[1:]].sum() <= limit:
+            dearer = price + more * per_row * suppressed
+            cuts = divide(scale.rows, scale.values, self._price(j), price=dearer, allowed=scale.readable)
+            if cuts is not None:
+                proposals.append(cuts)
+                ends = np.concatenate([[0], cuts + 1, [cells]])
+                if suppressed[ends[:-1], ends[1:]].sum() <= limit:
                     break
         return proposals
 
@@ -403,9 +405,9 @@ class CutOptimizer:
         leaf, counts = self.domain.tuples[:, j], self.domain.counts
         size, cells = self.scales[j].column.size, len(self.scales[j].first) + 1
         self.work += len(leaf) + groups * cells
-        known = leaf < size
-        place = np.where(known, self._cell_of_leaf[j][np.minimum(leaf, size - 1)], cells)
-        held = np.bincount(place * groups + group, weights=counts, minlength=(cells + 1) * groups)
+        has_value = leaf < size
+        cell_of_tuple = np.where(has_value, self._cell_of_leaf[j][np.minimum(leaf, size - 1)], cells)
+        held = np.bincount(cell_of_tuple * groups + group, weights=counts, minlength=(cells + 1) * groups)
         held = held.astype(np.int64).reshape(cells + 1, groups)
         return held[:-1], held[-1]
 
@@ -413,12 +415,12 @@ class CutOptimizer:
         """Where people are counted: between which points of a column's scale they have rows of each group."""
         if self._whose is None:
             return None
-        units, own = self._whose
-        self.work += WORK_OF_SORTING * len(own)
-        leaf, cells = self.domain.tuples[own, j], len(self.scales[j].first) + 1
-        known = leaf < self.scales[j].column.size
+        units, own_tuples = self._whose
+        self.work += WORK_OF_SORTING * len(own_tuples)
+        leaf, cells = self.domain.tuples[own_tuples, j], len(self.scales[j].first) + 1
+        has_value = leaf < self.scales[j].column.size
         return PersonsBetween.of(
-            units.of_row[known], group[own[known]], self._cell_of_leaf[j][leaf[known]], groups, cells
+            units.of_row[has_value], group[own_tuples[has_value]], self._cell_of_leaf[j][leaf[has_value]], groups, cells
         )
 
     def _first_and_last(self, j: int, group: Longs, groups: int) -> tuple[Longs, Longs, Longs]:
@@ -428,8 +430,8 @@ class CutOptimizer:
         if passages is None or self._whose is None:
             held, missing = self._held(j, group, groups)
             return held, held, missing
-        units, own = self._whose
-        lacking = np.where(self.domain.tuples[own, j] >= self.scales[j].column.size, group[own], -1)
+        units, own_tuples = self._whose
+        lacking = np.where(self.domain.tuples[own_tuples, j] >= self.scales[j].column.size, group[own_tuples], -1)
         return *passages.first_and_last(), units.people(lacking, groups)
 
     def _leaving(self, classes: Ints | Longs, count: int) -> Longs:
@@ -438,15 +440,15 @@ class CutOptimizer:
         if domain.units is None or self._whose is None:
             return domain.counts * (np.bincount(classes, weights=domain.counts) < self.k)[classes]
         if domain.units.known == 1:
-            units, own = self._whose
-            self.work += len(own)
-            return domain.counts * (units.people(classes[own], count) < self.k)[classes]
+            units, own_tuples = self._whose
+            self.work += len(own_tuples)
+            return domain.counts * (units.people(classes[own_tuples], count) < self.k)[classes]
         there, most = domain.tuple_of_row >= 0, self.problem.max_suppressed_rows
         self.work += WORK_OF_SORTING * len(there)
         groups = np.append(classes, -1)[domain.tuple_of_row]
-        gone = domain.units.leaving(groups, count, self.k, most) & there
-        rows = None if domain.multiplicity is None else domain.multiplicity[gone]
-        return np.bincount(domain.tuple_of_row[gone], rows, minlength=len(domain.counts)).astype(np.int64)
+        leaving = domain.units.leaving(groups, count, self.k, most) & there
+        rows = None if domain.multiplicity is None else domain.multiplicity[leaving]
+        return np.bincount(domain.tuple_of_row[leaving], rows, minlength=len(domain.counts)).astype(np.int64)
 
     def _loss(self) -> float:
         """The loss of the divisions and the price of their cuts; infinite if too many rows would have to go."""
@@ -454,16 +456,16 @@ class CutOptimizer:
         columns = range(domain.width)
         codes = self._codes(columns)
         classes, first, _ = number_rows(codes, [len(shares) for shares in self.shares])
-        gone = self._leaving(classes, len(first))
-        suppressed = int(gone.sum()) + domain.excluded_rows
+        leaving_rows = self._leaving(classes, len(first))
+        suppressed = int(leaving_rows.sum()) + domain.excluded_rows
         if suppressed > self.problem.max_suppressed_rows + domain.excluded_rows:
             return float("inf")
-        kept = domain.counts - gone
+        published_rows = domain.counts - leaving_rows
         cuts = (self.weights[j] * self._price(j)[self.divisions[j]].sum() for j in self.scales)
         loss = float(sum(cuts))
         for j in columns:
             least = domain.rows / domain.hierarchies[j].size
-            held = float((kept * self.shares[j][codes[j]]).sum()) + suppressed
+            held = float((published_rows * self.shares[j][codes[j]]).sum()) + suppressed
             loss += float(self.weights[j]) * (held - least) / max(domain.rows - least, 1e-9)
         return max(0.0, loss)  # where nothing is lost, sums of shares may be rounded to less than nothing
 
@@ -473,5 +475,5 @@ def _quantiles(scale: Scale, parts: int) -> Longs:
     if parts < 2 or not len(scale.rank):
         return np.zeros(0, np.int64)
     least = 3 * scale.column.rows // (4 * parts)
-    found = divide(scale.rows, scale.values, np.zeros(len(scale.rank)), least=least, allowed=scale.readable)
-    return np.zeros(0, np.int64) if found is None else found
+    cuts = divide(scale.rows, scale.values, np.zeros(len(scale.rank)), least=least, allowed=scale.readable)
+    return np.zeros(0, np.int64) if cuts is None else cuts

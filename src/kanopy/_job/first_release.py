@@ -96,11 +96,11 @@ def ties(frame: pl.DataFrame, job: Job) -> list[str]:
     if not job.unit:
         return []
     frame = read_records(frame, job, rules=ReadingRules.of(job), part=True)
-    shown = [name for name in frame.columns if job.roles.get(name) in ("sensitive", "insensitive")]
-    found: list[str] = []
-    while tied := tied_columns(frame, job.unit, [name for name in shown if name not in found], job.k):
-        found.append(max(tied, key=lambda name: frame[name].n_unique()))
-    return found
+    published_names = [name for name in frame.columns if job.roles.get(name) in ("sensitive", "insensitive")]
+    left_out: list[str] = []
+    while tied := tied_columns(frame, job.unit, [name for name in published_names if name not in left_out], job.k):
+        left_out.append(max(tied, key=lambda name: frame[name].n_unique()))
+    return left_out
 
 
 def try_release(frame: pl.DataFrame, job: Job, *, tied: bool = False) -> Trial | None:
@@ -111,24 +111,24 @@ def try_release(frame: pl.DataFrame, job: Job, *, tied: bool = False) -> Trial |
     """
     if not job.quasi or job.separators or frame.height < 2 * job.k:
         return None
-    part = frame[list(job.quasi) + [name for name in job.unit if name not in job.quasi]]
+    sample = frame[list(job.quasi) + [name for name in job.unit if name not in job.quasi]]
     if frame.height > ROWS_TRIED:
-        part = part.gather_every(max(1, frame.height // ROWS_TRIED))
-    if any(part[name].dtype.is_nested() for name in job.quasi):
+        sample = sample.gather_every(max(1, frame.height // ROWS_TRIED))
+    if any(sample[name].dtype.is_nested() for name in job.quasi):
         return None
-    k = max(2, round(job.k * part.height / frame.height))
+    k = max(2, round(job.k * sample.height / frame.height))
     job = job.replaced(k=k, models=(), sampling_weight=None, household=None)
     try:
-        return _tried(part, job, tied)
+        return _tried(sample, job, tied)
     except KanopyError:
         return None  # what is wrong with the table is said when the job runs
 
 
-def _tried(part: pl.DataFrame, job: Job, tied: bool) -> Trial | None:
+def _tried(sample: pl.DataFrame, job: Job, tied: bool) -> Trial | None:
     from kanopy._job.inputs import resolve_hierarchies
     from kanopy._job.reading_rules import ReadingRules, read_records
 
-    frame = read_records(part, job, rules=ReadingRules.of(job), part=True)
+    frame = read_records(sample, job, rules=ReadingRules.of(job), part=True)
     hierarchies = resolve_hierarchies(frame, job)
     full = _losses(frame, job, hierarchies, "optimal", tied)
     local = _losses(frame, job, hierarchies, "mondrian")
@@ -141,7 +141,7 @@ def _tried(part: pl.DataFrame, job: Job, tied: bool) -> Trial | None:
     others = {}
     for name in costly:
         rest = job.with_role(name, "withheld")
-        lost = _losses(frame, rest, {each: hierarchies[each] for each in rest.quasi}, "mondrian")
+        lost = _losses(frame, rest, {name: hierarchies[name] for name in rest.quasi}, "mondrian")
         if lost is not None:
             others[name] = mean(lost)
     best = min(others, key=others.__getitem__, default=None)

@@ -99,9 +99,9 @@ def guess_job(data: Any, source: str = "", *, layout: Layout | None = None) -> G
     guesses = _with_dependent(frame, guesses)
     seen = {guess.column: Values(frame[guess.column].rename("")) for guess in guesses}
     reads = {}
-    known: dict[frozenset[str], bool] = {}
+    is_meaningful: dict[frozenset[str], bool] = {}
     for guess in guesses:
-        reads[guess.column] = _read(guess, seen[guess.column], known)
+        reads[guess.column] = _read(guess, seen[guess.column], is_meaningful)
     everywhere = sorted(
         {token for read in reads.values() for token in read.tokens if token.strip().lower() in MISSING_WORDS}
     )
@@ -182,10 +182,10 @@ def _columns(
     columns: list[dict[str, Any]] = []
     for guess in guesses:
         read = reads[guess.column]
-        own = [token for token in read.tokens if token not in everywhere]
+        column_only_tokens = [token for token in read.tokens if token not in everywhere]
         settings: dict[str, Any] = {
             "role": str(guess.role),
-            "missing-tokens": own,
+            "missing-tokens": column_only_tokens,
             "decimal": read.decimal,
             "separator": read.separator,
             "hierarchy": read.hierarchy,
@@ -222,8 +222,8 @@ def _with_dependent(frame: Any, guesses: list[Guess]) -> list[Guess]:
     from kanopy._table.guessing.inference import told_of_hidden
 
     hidden = [guess.column for guess in guesses if guess.role == Role.QUASI_IDENTIFIER]
-    shown = [guess.column for guess in guesses if guess.role in (Role.SENSITIVE, Role.INSENSITIVE)]
-    why = told_of_hidden(frame, shown, hidden)
+    published_names = [guess.column for guess in guesses if guess.role in (Role.SENSITIVE, Role.INSENSITIVE)]
+    why = told_of_hidden(frame, published_names, hidden)
     return [
         replace(
             guess,
@@ -261,14 +261,21 @@ def with_hierarchies(guessed: GuessedJob, data: Any, folder: str) -> tuple[Guess
         if hierarchy.size > MOST_IN_A_FILE:
             continue
         stem = re.sub(r"[^\w.-]+", "_", name).strip("._") or "column"
-        stem = stem if not any(stem.lower() == Path(each).stem.lower() for each in files) else f"{stem}_{len(files)}"
+        stem = (
+            stem
+            if not any(stem.lower() == Path(file_name).stem.lower() for file_name in files)
+            else f"{stem}_{len(files)}"
+        )
         file = f"{stem}.csv" if hierarchy.low is None else f"{stem}.json"
         files[file], places[f"[columns.{toml_key(name)}]"] = hierarchy, f"{folder}/{file}"
-    lines, place = [], None
+    lines, hierarchy_file = [], None
     for line in guessed.text.splitlines():
-        place = places.get(line) if line.startswith("[columns.") else place
-        if place is not None and line.startswith("hierarchy = "):
-            lines += [f"# built by {line} (write that instead to build it anew)", f"hierarchy = {toml_value(place)}"]
+        hierarchy_file = places.get(line) if line.startswith("[columns.") else hierarchy_file
+        if hierarchy_file is not None and line.startswith("hierarchy = "):
+            lines += [
+                f"# built by {line} (write that instead to build it anew)",
+                f"hierarchy = {toml_value(hierarchy_file)}",
+            ]
         else:
             lines.append(line)
     flat = [name for name, hierarchy in built.items() if hierarchy.height < 2 < hierarchy.size]
@@ -290,10 +297,12 @@ def _settings(
     yield "# What to publish and how safe it must be. Every setting below is a guess: read it before you rely on it."
     if source:
         yield f"# Table: {' '.join(shown_address(source).split())}"
-    said = {} if layout is None else {name: value for name, value in vars(layout).items() if value is not None}
-    if said:
+    layout_settings = (
+        {} if layout is None else {name: value for name, value in vars(layout).items() if value is not None}
+    )
+    if layout_settings:
         yield "# How its file is read."
-        yield from (f"{name.replace('_', '-')} = {toml_value(value)}" for name, value in said.items())
+        yield from (f"{name.replace('_', '-')} = {toml_value(value)}" for name, value in layout_settings.items())
     yield from ("", "# How many rows must share each published combination of quasi-identifiers.")
     yield f"k = {min(DEFAULT_K, max(2, rows))}"
     yield "# Rows that may be left out to keep the others more exact."
@@ -360,7 +369,7 @@ def _decide(guesses: list[Guess], rows: int, hidden: list[str]) -> Iterator[str]
         )
 
 
-def _read(guess: Guess, seen: Values, known: dict[frozenset[str], bool]) -> _Read:
+def _read(guess: Guess, seen: Values, is_meaningful: dict[frozenset[str], bool]) -> _Read:
     """What the job says of a column besides its role: words for missing values, and how to generalize it."""
     if guess.role == Role.SENSITIVE:
         official = proposed(guess, seen)
@@ -368,11 +377,11 @@ def _read(guess: Guess, seen: Values, known: dict[frozenset[str], bool]) -> _Rea
     if guess.role != Role.QUASI_IDENTIFIER:
         return _Read()
     if seen.elements:
-        told = "known = 2 above the columns protects from whoever knows two elements of a list"
-        return _Read({"method": "auto"}, guess.missing, None, (told,), seen.separator)
+        advice = "known = 2 above the columns protects from whoever knows two elements of a list"
+        return _Read({"method": "auto"}, guess.missing, None, (advice,), seen.separator)
     if guess.hierarchy_hint == "place":
-        told = 'cells of at least k people, cut at round degrees; { method = "cells" } is a fixed grid'
-        return _Read({"method": "quadtree"}, guess.missing, None, (told,))
+        advice = 'cells of at least k people, cut at round degrees; { method = "cells" } is a fixed grid'
+        return _Read({"method": "quadtree"}, guess.missing, None, (advice,))
     if (official := proposed(guess, seen)) is not None:
         return _Read(official.hierarchy, guess.missing, None, (official.remark,))
     texts = [text for text in seen.texts if text not in guess.missing]
@@ -385,7 +394,7 @@ def _read(guess: Guess, seen: Values, known: dict[frozenset[str], bool]) -> _Rea
         return _Read({"method": "auto"}, guess.missing, seen.decimal, (f"numbers written with a decimal {sign}",))
     if guess.hierarchy_hint == "mask" or seen.leading_zeros:
         return _Read(_shortened(guess, seen), guess.missing, None, ("codes, shortened from the right",))
-    if seen.text and _means_something(guess, seen, known):
+    if seen.text and _means_something(guess, seen, is_meaningful):
         return _Read({"method": "ontology"}, guess.missing, None, ("words, grouped by what they mean",))
     return _Read({"method": "auto"}, guess.missing)
 
@@ -398,15 +407,20 @@ def _shortened(guess: Guess, seen: Values) -> dict[str, Any]:
     from kanopy.hierarchy.suggest import readable
 
     column = typed_column(seen.column, missing_tokens=guess.missing, name=guess.column)
-    for found in () if column is None else readable(column.inferred(), DEFAULT_K)[:1]:
-        if (isinstance(found, Redact) and found.zeros) or isinstance(found, Prefix):
-            own = {name: each.default for name, each in parameters_of(type(found)).items()}
-            said = {name: getattr(found, name) for name in own if getattr(found, name) != own[name]}
-            return {"method": found.method, **{k: list(v) if isinstance(v, tuple) else v for k, v in said.items()}}
+    for builder in () if column is None else readable(column.inferred(), DEFAULT_K)[:1]:
+        if (isinstance(builder, Redact) and builder.zeros) or isinstance(builder, Prefix):
+            default_of = {name: parameter.default for name, parameter in parameters_of(type(builder)).items()}
+            settings = {
+                name: getattr(builder, name) for name in default_of if getattr(builder, name) != default_of[name]
+            }
+            return {
+                "method": builder.method,
+                **{k: list(v) if isinstance(v, tuple) else v for k, v in settings.items()},
+            }
     return {"method": "redact", "joining": True}
 
 
-def _means_something(guess: Guess, seen: Values, known: dict[frozenset[str], bool]) -> bool:
+def _means_something(guess: Guess, seen: Values, is_meaningful: dict[frozenset[str], bool]) -> bool:
     """Whether a column's words are better grouped by meaning than by how often they occur."""
     from kanopy._table.column import typed_column
     from kanopy._table.guessing.evidence.value_facts import meaning_of_values
@@ -417,12 +431,12 @@ def _means_something(guess: Guess, seen: Values, known: dict[frozenset[str], boo
     if meaning is not None and meaning.says == ORIGIN:
         return False  # words for peoples are words for languages, too: a thesaurus puts them under "tongue"
     texts = frozenset(seen.texts)
-    if texts in known or len(known) >= MOST_MEANT:
-        return known.get(texts, False)
+    if texts in is_meaningful or len(is_meaningful) >= MOST_MEANT:
+        return is_meaningful.get(texts, False)
 
     column = typed_column(seen.column, missing_tokens=guess.missing, name=guess.column)
-    known[texts] = column is not None and by_meaning(column, min(DEFAULT_K, column.rows)) is not None
-    return known[texts]
+    is_meaningful[texts] = column is not None and by_meaning(column, min(DEFAULT_K, column.rows)) is not None
+    return is_meaningful[texts]
 
 
 def _dates(guess: Guess, texts: list[str]) -> _Read:
@@ -436,13 +450,13 @@ def _dates(guess: Guess, texts: list[str]) -> _Read:
         return _Read({"method": "auto"}, guess.missing, None, ("times of the day",))
     if (ordered := _in_order(guess, texts)) is not None:
         return ordered
-    found = date_form(texts)
-    if found is None or len(found[1]) > MOST_ODD_TEXTS:
+    form_found = date_form(texts)
+    if form_found is None or len(form_found[1]) > MOST_ODD_TEXTS:
         why = (
             'dates in no form known here, or without a century: { method = "dates", format = "%d.%m.%y" } says the form'
         )
         return _Read({"method": "suppress"}, guess.missing, None, (why,))
-    form, odd, ambiguous = found
+    form, odd, ambiguous = form_found
     remarks = [f"dates written {form}"] if form else []
     remarks += ["the day may come first or the month: check the format"] if ambiguous else []
     remarks += [f"no dates, taken as missing: {some(odd)}"] if odd else []
@@ -455,18 +469,18 @@ def _periods(texts: list[str], form: str, odd: Collection[str]) -> dict[str, Any
     from kanopy.hierarchy.builders.dates import Dates, periods_of
     from kanopy.hierarchy.timestamps import read_moments
 
-    said = [text.strip() for text in texts if text not in odd]
-    read = None if form else read_moments(said)
+    date_texts = [text.strip() for text in texts if text not in odd]
+    read = None if form else read_moments(date_texts)
     if form:
-        days = [dt.datetime.strptime(text, form).date() for text in said]
+        days = [dt.datetime.strptime(text, form).date() for text in date_texts]
     elif read is not None and read.kind != "time":
-        days = [each.date() if isinstance(each, dt.datetime) else each for each in read.moments]
+        days = [moment.date() if isinstance(moment, dt.datetime) else moment for moment in read.moments]
     else:
         return {}
-    found = periods_of(days)
-    if form and "hour" in found:
-        found = ("day",)  # a format reads the day of a moment
-    return {} if found == Dates.granularities else {"granularities": list(found)}
+    periods = periods_of(days)
+    if form and "hour" in periods:
+        periods = ("day",)  # a format reads the day of a moment
+    return {} if periods == Dates.granularities else {"granularities": list(periods)}
 
 
 def _in_order(guess: Guess, texts: list[str]) -> _Read | None:

@@ -96,9 +96,9 @@ def _left_out(roles: Mapping[str, str], meanings: Mapping[str, str | None], rest
 
 
 def _undecided(names: Sequence[str]) -> list[str]:
-    shown = ", ".join(map(repr, names))
+    listed_names = ", ".join(map(repr, names))
     decide = "Decide what it is to publish it." if len(names) == 1 else "Decide what they are to publish them."
-    return [f"Left out, because the role is undecided: {shown}. {decide}"] if names else []
+    return [f"Left out, because the role is undecided: {listed_names}. {decide}"] if names else []
 
 
 @dataclass(frozen=True)
@@ -248,7 +248,7 @@ def resolve_hierarchies(
             whose = np.append(unit_of_row, others).astype(np.int32)
 
     over_levels = job.recoding == "full-domain"
-    found = {
+    hierarchies = {
         name: resolve_hierarchy(
             name,
             with_classes(job.hierarchies.get(name), frame, name, job.missing_tokens, multiplicity),
@@ -262,8 +262,8 @@ def resolve_hierarchies(
         for name in job.quasi
     }
     if over_levels and population is None and job.metric not in METRICS_OF_LEVELS:
-        found |= _fitted(frame, job, found, multiplicity, unit_of_row)
-    return found
+        hierarchies |= _fitted(frame, job, hierarchies, multiplicity, unit_of_row)
+    return hierarchies
 
 
 def _fitted(
@@ -374,7 +374,7 @@ def with_classes(
     if target is None:
         return source
     if target == name or target not in frame.columns:
-        others = [each for each in frame.columns if each != name]
+        others = [column_name for column_name in frame.columns if column_name != name]
         wrong = "is that column itself" if target == name else "is no column of the table"
         raise JobError(f"The target {target!r} of the hierarchy of {name!r} {wrong}. {near_miss(target, others)}")
     from dataclasses import replace

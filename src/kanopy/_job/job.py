@@ -264,7 +264,7 @@ class Job(Declared):
             and not ("models" not in wrong and any(model.instead_of_k for model in self.models))
         ):
             wrong = {"k": [f"k must be {AtLeastTwo.words}, not 1. {ALONE}"], **wrong}
-        mistakes = [mistake for found in wrong.values() for mistake in found]
+        mistakes = [mistake for own_mistakes in wrong.values() for mistake in own_mistakes]
         if "algorithm" not in self._said:
             object.__setattr__(self, "algorithm", kinds.default_algorithm(self.local))
         for check, needs in (
@@ -304,8 +304,8 @@ class Job(Declared):
                 mistakes.append(
                     f"The algorithm {self.algorithm!r} makes classes of k rows, and k is 1. Ask for 2, or use optimal."
                 )
-            kept = {name: getattr(made, name) for name in self.parameters}
-            object.__setattr__(self, "parameters", kept)
+            parameters = {name: getattr(made, name) for name in self.parameters}
+            object.__setattr__(self, "parameters", parameters)
         role = None if self.target is None else self.roles.get(self.target)
         if role in ("quasi-identifier", *UNPUBLISHED_ROLES):
             mistakes.append(
@@ -348,8 +348,8 @@ class Job(Declared):
     @property
     def target(self) -> str | None:
         """The column that the algorithm keeps predictable, where it was given one."""
-        found = self.parameters.get("target")
-        return found if isinstance(found, str) else None
+        target = self.parameters.get("target")
+        return target if isinstance(target, str) else None
 
     @property
     def roles(self) -> dict[str, str]:
@@ -366,9 +366,9 @@ class Job(Declared):
 
     def replaced(self, **changes: Any) -> Job:
         """A copy with some settings changed; what nobody said is found out anew."""
-        kept = {name: getattr(self, name) for name in parameters_of(Job)}
+        settings = {name: getattr(self, name) for name in parameters_of(Job)}
         unsaid = {"k", "algorithm"} - self._said
-        return Job(**{name: value for name, value in kept.items() if name not in unsaid} | changes)
+        return Job(**{name: value for name, value in settings.items() if name not in unsaid} | changes)
 
     def with_role(self, column: str, role: str) -> Job:
         """A copy in which a column has another role; what was said of it as a quasi-identifier goes with that role.
@@ -380,17 +380,26 @@ class Job(Declared):
         if field is None:
             raise JobError(f"There is no role {role!r}. {near_miss(role, ROLES.values())}")
         changes: dict[str, Any] = {
-            name: [*(each for each in getattr(self, name) if each != column), *([column] if name == field else [])]
+            name: [
+                *(column_name for column_name in getattr(self, name) if column_name != column),
+                *([column] if name == field else []),
+            ]
             for name in ROLES
         }
         if field != "quasi":
             for name in ("hierarchies", "min_levels", "max_levels", "weights", "separators"):
-                changes[name] = {each: value for each, value in getattr(self, name).items() if each != column}
+                changes[name] = {
+                    column_name: value for column_name, value in getattr(self, name).items() if column_name != column
+                }
             changes["parameters"] = {  # such as the columns that are published as plain ranges
-                name: tuple(each for each in value if each != column) if isinstance(value, tuple) else value
+                name: tuple(column_name for column_name in value if column_name != column)
+                if isinstance(value, tuple)
+                else value
                 for name, value in self.parameters.items()
             }
-        changes["pseudonymize"] = [each for each in self.pseudonymize if each != column or field == "identifiers"]
+        changes["pseudonymize"] = [
+            column_name for column_name in self.pseudonymize if column_name != column or field == "identifiers"
+        ]
         return self.replaced(**changes)
 
     def explicit(self) -> Job:

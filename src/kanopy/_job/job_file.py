@@ -93,7 +93,7 @@ def job_to_dict(job: Job) -> dict[str, Any]:
 
 def _lists(value: Any) -> Any:
     """A setting that is a table of tuples as a table of lists."""
-    return {name: list(each) for name, each in value.items()} if isinstance(value, Mapping) else value
+    return {name: list(item) for name, item in value.items()} if isinstance(value, Mapping) else value
 
 
 def without_values(plain: Mapping[str, Any]) -> dict[str, Any]:
@@ -117,7 +117,7 @@ def _counted(settings: Mapping[str, Any]) -> dict[str, Any]:
     return {
         key: len(value)
         if isinstance(value, (Mapping, *numbers))
-        and not (isinstance(value, numbers) and all(isinstance(each, (int, float)) for each in value))
+        and not (isinstance(value, numbers) and all(isinstance(item, (int, float)) for item in value))
         else value
         for key, value in settings.items()
     }
@@ -147,12 +147,12 @@ def job_from_dict(plain: Mapping[str, Any], folder: Path | None = None) -> Job:
     options |= {field: [] for field in ROLES} | {field: {} for field in PER_COLUMN.values()}
     for name, column in plain.get("columns", {}).items():
         mistakes += _read_column(name, column, options, folder)
-    found = None
+    job = None
     with collected(mistakes):
-        found = Job(**options)
+        job = Job(**options)
     refuse(mistakes)
-    assert found is not None
-    return found
+    assert job is not None
+    return job
 
 
 def placed(settings: Any, folder: Path | None) -> Any:
@@ -169,9 +169,12 @@ def placed(settings: Any, folder: Path | None) -> Any:
 
     def found(text: str) -> str:
         whole = there(text)
-        return whole if whole != text else "+".join(there(part.strip()) for part in text.split("+"))
+        return whole if whole != text else "+".join(there(path_text.strip()) for path_text in text.split("+"))
 
-    return {key: found(own) if key in FILES_NAMED and isinstance(own, str) else own for key, own in settings.items()}
+    return {
+        key: found(setting) if key in FILES_NAMED and isinstance(setting, str) else setting
+        for key, setting in settings.items()
+    }
 
 
 def _read_column(name: str, column: Any, options: dict[str, Any], folder: Path | None) -> list[str]:
@@ -244,6 +247,6 @@ def _source_to_plain(source: HierarchySource) -> Any:
         return dict(source)
     if isinstance(source, (str, Path)):
         return str(source)
-    defaults = {each.name: each.default for each in dataclasses.fields(source)}
+    defaults = {field.name: field.default for field in dataclasses.fields(source)}
     changed = {name: value for name, value in dataclasses.asdict(source).items() if value != defaults.get(name)}
     return {"method": source.method, **changed}

@@ -41,11 +41,11 @@ def known_algorithm(name: str) -> str:
         if spelled in ALGORITHMS.data or spelled in MASKINGS.data:
             return spelled
     for spelled in spellings:
-        found = [registry for registry in (ALGORITHMS, MASKINGS) if spelled in registry]
-        if len(found) > 1:
+        registries = [registry for registry in (ALGORITHMS, MASKINGS) if spelled in registry]
+        if len(registries) > 1:
             raise JobError(f"The name {spelled!r} is claimed by an algorithm that searches and by one that masks.")
-        if found:
-            return spelled if found[0][spelled] else ""  # a package that cannot be used says so here
+        if registries:
+            return spelled if registries[0][spelled] else ""  # a package that cannot be used says so here
     return called(name, (*ALGORITHMS.usable(), *MASKINGS.usable()), "algorithm")
 
 
@@ -62,10 +62,12 @@ def take_apart(job: Any) -> None:
         raise JobError(f"The algorithm was given as {given!r}, with its parameters. Leave the others out.")
     registry: Any = MASKINGS if hasattr(given, "masked") else ALGORITHMS
     name = registry.adopt(type(given))
-    own = {each: getattr(given, each) for each in parameters_of(type(given))}
-    defaults = {each: known.default for each, known in parameters_of(type(given)).items()}
+    values = {parameter: getattr(given, parameter) for parameter in parameters_of(type(given))}
+    defaults = {parameter: declaration.default for parameter, declaration in parameters_of(type(given)).items()}
     object.__setattr__(job, "algorithm", name)
-    object.__setattr__(job, "parameters", {each: value for each, value in own.items() if value != defaults[each]})
+    object.__setattr__(
+        job, "parameters", {parameter: value for parameter, value in values.items() if value != defaults[parameter]}
+    )
 
 
 def masks(algorithm: str) -> bool:
@@ -102,10 +104,10 @@ class Models(ParameterType):
 
         if not isinstance(value, Iterable) and not hasattr(value, "violated"):
             return self.refuse(value, label, mistakes)
-        found = value
+        models = value
         with collected(mistakes):
-            found = make_models(value)
-        return found
+            models = make_models(value)
+        return models
 
 
 class AtLeastTwo(ParameterType):
@@ -132,7 +134,7 @@ class HierarchyGiven(ParameterType):
         method = method_of(value) if isinstance(value, Mapping) else None
         if isinstance(value, Mapping) and isinstance(method, str) and method != "auto":
             with collected(mistakes):
-                given = {name: each for name, each in value.items() if name != "method"}
+                given = {name: parameter for name, parameter in value.items() if name != "method"}
                 mistakes += check_parameters(BUILDERS.find(method), given)
         elif isinstance(value, Mapping) and not isinstance(value.get("method", ""), str):
             self.refuse(value, label, mistakes)
@@ -156,8 +158,8 @@ class KnownRows(ParameterType):
         if value == KNOWN_ALL:
             return value
         wrong: list[str] = []
-        found = Integer(1).take(Integer(1).read(value) if isinstance(value, str) else value, label, wrong)
-        return self.refuse(value, label, mistakes) if wrong else found
+        number = Integer(1).take(Integer(1).read(value) if isinstance(value, str) else value, label, wrong)
+        return self.refuse(value, label, mistakes) if wrong else number
 
 
 class Place(ParameterType):

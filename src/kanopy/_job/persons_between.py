@@ -51,8 +51,8 @@ class PersonsBetween(NamedTuple):
         return self._people(first), self._people(np.append(first[1:], True)[: len(first)])
 
     def _people(self, which: Mask) -> Longs:
-        place = self.cell[which] * self.groups + self.group[which]
-        return np.bincount(place, minlength=self.cells * self.groups).reshape(self.cells, self.groups)
+        cell_of_group = self.cell[which] * self.groups + self.group[which]
+        return np.bincount(cell_of_group, minlength=self.cells * self.groups).reshape(self.cells, self.groups)
 
     def from_each_cell(self) -> Iterator[Ints]:
         """For each cell how many people have rows between it and every cell from there on: `[cell, group]`.
@@ -63,11 +63,11 @@ class PersonsBetween(NamedTuple):
         """
         order = np.argsort(self.before, kind="stable")
         starts = np.searchsorted(self.before[order], np.arange(-1, self.cells))
-        place = (self.cell * self.groups + self.group)[order]
+        cell_of_group = (self.cell * self.groups + self.group)[order]
         seen = np.zeros(self.cells * self.groups, np.int32)
         for cell in range(self.cells):
             # Who had rows in the cell that is left now comes first where the next ones are.
-            seen += np.bincount(place[starts[cell] : starts[cell + 1]], minlength=len(seen)).astype(np.int32)
+            seen += np.bincount(cell_of_group[starts[cell] : starts[cell + 1]], minlength=len(seen)).astype(np.int32)
             yield np.cumsum(seen.reshape(self.cells, self.groups)[cell:], axis=0, dtype=np.int32)
 
 

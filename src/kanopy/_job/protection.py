@@ -23,10 +23,10 @@ class TreatmentGiven(ParameterType):
     def take(self, value: Any, label: str, mistakes: list[str]) -> Any:
         from kanopy.treatments.registry import make_treatment
 
-        found = value
+        treatment = value
         with collected(mistakes):
-            found = make_treatment(value)
-        return found
+            treatment = make_treatment(value)
+        return treatment
 
 
 Protect = Annotated[
@@ -181,8 +181,8 @@ def settle_protection(job: Any) -> Iterator[str]:
                     "unit = 'patient', or give the job a unit."
                 )
             else:
-                kept: Any = replace(treatment, unit=tuple(job.unit))  # type: ignore[call-arg]
-                job.protect[column] = kept
+                with_unit: Any = replace(treatment, unit=tuple(job.unit))  # type: ignore[call-arg]
+                job.protect[column] = with_unit
     if job.masks:
         yield "Maskings of free text take no treatments: treat the columns in a job of their own, on the masked table."
     if job.separators:

@@ -38,10 +38,10 @@ class ReadingRules:
 
     def of_columns(self, names: Collection[str]) -> ReadingRules:
         """Those that are about a table with these columns: a population, a release, a part of the table."""
-        own = {name: tokens for name, tokens in self.column_tokens.items() if name in names}
+        tokens_of_columns = {name: tokens for name, tokens in self.column_tokens.items() if name in names}
         signs = {name: sign for name, sign in self.decimals.items() if name in names}
         pairs = {name: pair for name, pair in self.places.items() if set(pair) <= set(names)}
-        return replace(self, column_tokens=own, decimals=signs, places=pairs)
+        return replace(self, column_tokens=tokens_of_columns, decimals=signs, places=pairs)
 
     def of_records(self) -> ReadingRules:
         """Those for a table without rows below its header that are no records."""
@@ -74,7 +74,7 @@ def apply_reading_rules(frame: pl.DataFrame, restore: Restore, job: Any) -> tupl
     >>> from kanopy._job.job import Job
     >>> table = pl.DataFrame({"age": ["years", "41", "99"], "pay": ["EUR", "1.200,50", "?"]})
     >>> job = Job(skip_rows=1, missing_tokens="?", column_tokens={"age": "99"}, decimals={"pay": ","})
-    >>> apply_reading_rules(table, lambda frame, kept: frame, job)[0].rows()
+    >>> apply_reading_rules(table, lambda frame, published_rows: frame, job)[0].rows()
     [('41', 1200.5), (None, None)]
     """
     import numpy as np
@@ -82,9 +82,9 @@ def apply_reading_rules(frame: pl.DataFrame, restore: Restore, job: Any) -> tupl
     from kanopy._table.column import withheld_values
     from kanopy._table.guessing.text_formats import written_numbers
 
-    decimals, own = getattr(job, "decimals", {}), getattr(job, "column_tokens", {})
+    decimals, tokens_of_columns = getattr(job, "decimals", {}), getattr(job, "column_tokens", {})
     skipped = getattr(job, "skip_rows", 0)
-    absent = [name for name in (*own, *decimals) if name not in frame.columns]
+    absent = [name for name in (*tokens_of_columns, *decimals) if name not in frame.columns]
     if absent:
         raise DataError(f"The table has no column {some(absent)}. {near_miss(absent[0], frame.columns)}")
     way_back = restore
@@ -93,18 +93,18 @@ def apply_reading_rules(frame: pl.DataFrame, restore: Restore, job: Any) -> tupl
             raise DataError(f"skip-rows is {skipped:,} but the table has only {frame.height:,} rows. Skip fewer.")
         rows = frame.height
 
-        def of_records(frame: pl.DataFrame, kept: Mask | Longs | None = None) -> Any:
+        def of_records(frame: pl.DataFrame, published_rows: Mask | Longs | None = None) -> Any:
             records = np.arange(skipped, rows)
-            return restore(frame, records if kept is None else records[kept])
+            return restore(frame, records if published_rows is None else records[published_rows])
 
         way_back, frame = of_records, frame.slice(skipped)
     changed = []
     for name, column in zip(frame.columns, frame.get_columns(), strict=True):
-        tokens = (*job.missing_tokens, *own.get(name, ()))
+        tokens = (*job.missing_tokens, *tokens_of_columns.get(name, ()))
         if tokens and not column.dtype.is_nested():
-            gone = _says_missing(column, {token.strip() for token in tokens})
-            if gone.any():
-                column = withheld_values(column, gone)
+            absent_rows = _says_missing(column, {token.strip() for token in tokens})
+            if absent_rows.any():
+                column = withheld_values(column, absent_rows)
         if name in decimals:
             column = written_numbers(column, decimals[name])
         changed.append(column)
@@ -126,5 +126,5 @@ def _says_missing(column: pl.Series, tokens: set[str]) -> Mask:
     named = [label.strip() in tokens for label in values.labels]
     # The empty text has no label of its own: it is missing wherever labels are looked at, and published as it is.
     empty = "" in tokens and is_text(column)
-    gone = np.append(np.array(named, np.bool_), empty)[values.codes]
-    return np.asarray(gone & column.is_not_null().to_numpy(), np.bool_)
+    is_missing = np.append(np.array(named, np.bool_), empty)[values.codes]
+    return np.asarray(is_missing & column.is_not_null().to_numpy(), np.bool_)

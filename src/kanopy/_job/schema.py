@@ -35,14 +35,14 @@ def job_schema() -> Schema:
     declared = parameters_of(Job)
     keys: dict[str, Schema] = {}
     for key in SETTINGS:
-        each = declared[key.replace("-", "_")]
-        own = {"algorithm": _algorithm, "models": _models}.get(key)
-        keys[key] = _about(each, own() if own else of_kind(each.kind))
+        declaration = declared[key.replace("-", "_")]
+        makes_schema = {"algorithm": _algorithm, "models": _models}.get(key)
+        keys[key] = _about(declaration, makes_schema() if makes_schema else of_kind(declaration.kind))
     column: dict[str, Schema] = {"role": {"enum": list(ROLES.values()), "description": "what the column is"}}
     for key, field in PER_COLUMN.items():
-        each = declared[field]
-        item = each.kind.item  # type: ignore[attr-defined]
-        column[key] = _about(each, _hierarchy() if key == "hierarchy" else of_kind(item))
+        declaration = declared[field]
+        item = declaration.kind.item  # type: ignore[attr-defined]
+        column[key] = _about(declaration, _hierarchy() if key == "hierarchy" else of_kind(item))
     keys["columns"] = {
         "type": "object",
         "description": "the columns of the table by their names; those without a role are not published",
@@ -60,11 +60,11 @@ def job_schema() -> Schema:
 
 def _about(parameter: Any, schema: Schema) -> Schema:
     needs = f" (no effect without {parameter.needs.words})" if parameter.needs else ""
-    found = {"description": f"{parameter.meaning}{needs}", **schema}
+    described = {"description": f"{parameter.meaning}{needs}", **schema}
     default = plain(parameter.default)
     if not parameter.required and default not in (None, "", [], {}, ()):
-        found["default"] = list(default) if isinstance(default, tuple) else default
-    return found
+        described["default"] = list(default) if isinstance(default, tuple) else default
+    return described
 
 
 def of_kind(kind: kinds.ParameterType) -> Schema:
@@ -101,8 +101,8 @@ def of_kind(kind: kinds.ParameterType) -> Schema:
     if isinstance(kind, kinds.MapOf):
         return {"type": "object", "additionalProperties": of_kind(kind.item)}
     if isinstance(kind, kinds.Either):
-        found = [of_kind(each) for each in kind.kinds if each.words != "nothing"]
-        return found[0] if len(found) == 1 else {} if {} in found else {"anyOf": found}
+        schemas = [of_kind(one_kind) for one_kind in kind.kinds if one_kind.words != "nothing"]
+        return schemas[0] if len(schemas) == 1 else {} if {} in schemas else {"anyOf": schemas}
     if isinstance(kind, HierarchyGiven):
         return _hierarchy()
     return _models() if isinstance(kind, Models) else {}
@@ -115,21 +115,21 @@ def _limits(kind: Any) -> Schema:
 
 def _tables(key: str, classes: Mapping[str, type]) -> list[Schema]:
     """A table per class: its name under `key`, beside its parameters."""
-    found = []
+    tables = []
     for name, kind in classes.items():
-        own = {each: _about(about, of_kind(about.kind)) for each, about in parameters_of(kind).items()}
-        needed = [each for each, about in parameters_of(kind).items() if about.required]
+        properties = {parameter: _about(about, of_kind(about.kind)) for parameter, about in parameters_of(kind).items()}
+        needed = [parameter for parameter, about in parameters_of(kind).items() if about.required]
         words = (kind.__doc__ or "").strip().split("\n")[0]
-        found.append(
+        tables.append(
             {
                 "type": "object",
                 "description": words,
-                "properties": {key: {"const": name}, **own},
+                "properties": {key: {"const": name}, **properties},
                 "required": [key, *needed],
                 "additionalProperties": False,
             }
         )
-    return found
+    return tables
 
 
 def _hierarchy() -> Schema:
@@ -138,7 +138,9 @@ def _hierarchy() -> Schema:
     auto = {"type": "object", "properties": {"method": {"const": "auto"}}, "required": ["method"]}
     methods = _tables("method", _usable(BUILDERS))
     for parameter, method in METHOD_OF_PARAMETER.items():
-        table = next(each for each in methods if each["properties"]["method"]["const"] == method)
+        table = next(
+            method_table for method_table in methods if method_table["properties"]["method"]["const"] == method
+        )
         del table["required"]
         table["anyOf"] = [{"required": ["method"]}, {"required": [parameter]}]
     return {"anyOf": [{"type": "string", "description": "a file"}, auto, *methods]}
@@ -159,8 +161,10 @@ def _algorithm() -> Schema:
 
     names = [*ALGORITHMS.usable(), *MASKINGS.usable()]
     searches = _tables("name", {name: algorithm_class(name) for name in ALGORITHMS.usable()})
-    for each in searches:
-        each["required"] = [name for name in each["required"] if name != "name"]  # parameters of the default
+    for search_table in searches:
+        search_table["required"] = [
+            name for name in search_table["required"] if name != "name"
+        ]  # parameters of the default
     masking = {"type": "object", "properties": {"name": {"enum": list(MASKINGS.usable())}}, "required": ["name"]}
     return {"anyOf": [{"enum": names}, *searches, masking]}
 

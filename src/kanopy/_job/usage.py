@@ -26,8 +26,8 @@ def _recodes_locally(job: Any) -> bool:
 
 
 def _has_a_column(job: Any) -> bool:
-    known = {*job.quasi, *job.sensitive, *(name for model in job.models for name in model.sensitive)}
-    return not job.quasi or bool(known & set(job.hierarchies))
+    columns_used = {*job.quasi, *job.sensitive, *(name for model in job.models for name in model.sensitive)}
+    return not job.quasi or bool(columns_used & set(job.hierarchies))
 
 
 HIERARCHIES = Needs("a quasi-identifier or a sensitive column that has one of them", _has_a_column)
@@ -38,7 +38,7 @@ KEY = Needs(
     lambda job: (
         job.pseudonymize
         or getattr(job, "margin", 0)
-        or any(each.secret != "none" for each in getattr(job, "protect", {}).values())
+        or any(treatment.secret != "none" for treatment in getattr(job, "protect", {}).values())
     ),
 )
 PLACES = Needs("a role for each of the places", lambda job: set(job.places) <= set(job.roles))
@@ -113,8 +113,14 @@ def require_used(*jobs: Any, **arguments: Any) -> None:
 Leave it out, or give what it needs.
     """
     given = [name for name, value in arguments.items() if value is not None]
-    found = [unused(job) | in_vain(given, ARGUMENTS, job) for job in jobs]
-    refuse_in_vain({name: need for name, need in found[0].items() if all(name in each for each in found)})
+    unused_by_job = [unused(job) | in_vain(given, ARGUMENTS, job) for job in jobs]
+    refuse_in_vain(
+        {
+            name: need
+            for name, need in unused_by_job[0].items()
+            if all(name in unused_settings for unused_settings in unused_by_job)
+        }
+    )
 
 
 def require_used_of(job: Any, once: str, **known: Any) -> None:
@@ -159,7 +165,7 @@ def reduced(job: Any, fields: Collection[str]) -> Any:
     (5, ('ill',), (), None)
     """
     declared = parameters_of(type(job))
-    return job.replaced(**{name: each.default for name, each in declared.items() if name not in fields})
+    return job.replaced(**{name: parameter.default for name, parameter in declared.items() if name not in fields})
 
 
 def used_alone(job: Any) -> Any:

@@ -19,6 +19,9 @@ from kanopy._arrays import Floats, Ints, Longs, Mask
 from kanopy._errors import DataError, HierarchyError, some
 from kanopy.hierarchy.column import Column, Kind, canonical_label, column_of, label_numbers
 
+FEW_ROWS = 1_000
+"""So few values are labelled one by one: finding the different ones first would take longer."""
+
 
 @dataclass(frozen=True, eq=False)
 class Values:
@@ -44,10 +47,10 @@ class Values:
         (['10', '2', None], array([1, 2, 0, 1], dtype=int32))
         """
         order = sorted(range(len(self.labels)), key=self.labels.__getitem__)
-        place = np.full(len(order) + 1, len(order), np.int32)
-        place[order] = np.arange(len(order), dtype=np.int32)
-        gone: list[None] = [None] if self.missing else []
-        return [*(self.labels[i] for i in order), *gone], place[self.codes]
+        rank = np.full(len(order) + 1, len(order), np.int32)
+        rank[order] = np.arange(len(order), dtype=np.int32)
+        missing_label: list[None] = [None] if self.missing else []
+        return [*(self.labels[i] for i in order), *missing_label], rank[self.codes]
 
 
 def column_values(
@@ -68,15 +71,25 @@ def column_values(
         stands = pl.DataFrame([rows.rename("value"), pl.Series("count", multiplicity)])
         table = stands.group_by("value").agg(pl.col("count").sum()).sort("value")
     tokens = {"", *missing_tokens}
-    place: dict[str, int] = {}
+    place_of_label: dict[str, int] = {}
     places = []
     for label in labels_of(table["value"]):
-        gone = label is None or (label.strip() if strip else label) in tokens
-        places.append(-1 if label is None or gone else place.setdefault(label, len(place)))
-    found = np.array(places, np.int32)
+        is_missing = label is None or (label.strip() if strip else label) in tokens
+        places.append(-1 if label is None or is_missing else place_of_label.setdefault(label, len(place_of_label)))
+    place_codes = np.array(places, np.int32)
     multiplicity = table["count"].to_numpy().astype(np.int64)
-    counts = np.bincount(found[found >= 0], multiplicity[found >= 0], len(place)).astype(np.int64)
-    return Values(list(place), counts, int(multiplicity[found < 0].sum()), rows, table["value"], multiplicity, found)
+    counts = np.bincount(place_codes[place_codes >= 0], multiplicity[place_codes >= 0], len(place_of_label)).astype(
+        np.int64
+    )
+    return Values(
+        list(place_of_label),
+        counts,
+        int(multiplicity[place_codes < 0].sum()),
+        rows,
+        table["value"],
+        multiplicity,
+        place_codes,
+    )
 
 
 def typed_column(
@@ -97,9 +110,9 @@ def typed_column(
     values = column_values(series, missing_tokens=missing_tokens, multiplicity=multiplicity)
     if not values.labels:
         return None
-    known, name = values._place >= 0, name or series.name
+    is_known, name = values._place >= 0, name or series.name
     try:
-        column = column_of(values._distinct.filter(pl.Series(known)), values._distinct_rows[known], name=name)
+        column = column_of(values._distinct.filter(pl.Series(is_known)), values._distinct_rows[is_known], name=name)
     except HierarchyError:  # infinite or of more than 61 bits: no numbers to compute with, but labels like any other
         column = column_of(values.labels, values.counts, name=name)
     return column if unit_of_row is None else replace(column, people=people_of_values(series, unit_of_row))
@@ -113,8 +126,8 @@ def people_of_values(series: pl.Series, unit_of_row: Ints) -> dict[str, int]:
     """
     whose = pl.DataFrame([readable(series).rename("value"), pl.Series("unit", unit_of_row)])
     counted = whose.group_by("value").agg(pl.col("unit").n_unique()).sort("value")
-    found = zip(labels_of(counted["value"]), counted["unit"].to_list(), strict=True)
-    return {label: people for label, people in found if label is not None}
+    labelled = zip(labels_of(counted["value"]), counted["unit"].to_list(), strict=True)
+    return {label: people for label, people in labelled if label is not None}
 
 
 def class_counts(
@@ -125,16 +138,16 @@ def class_counts(
     >>> class_counts(pl.Series([17, 18, 17, 17]), pl.Series(["no", "yes", "no", None]))
     {'17': {'no': 2}, '18': {'yes': 1}}
     """
-    values, kinds = (column_values(each, missing_tokens=missing_tokens) for each in (series, classes))
-    known = (values.codes >= 0) & (kinds.codes >= 0)
-    pairs = values.codes[known].astype(np.int64) * max(len(kinds.labels), 1) + kinds.codes[known]
+    values, kinds = (column_values(column, missing_tokens=missing_tokens) for column in (series, classes))
+    is_known = (values.codes >= 0) & (kinds.codes >= 0)
+    pairs = values.codes[is_known].astype(np.int64) * max(len(kinds.labels), 1) + kinds.codes[is_known]
     distinct, at = np.unique(pairs, return_inverse=True)
-    rows = np.bincount(at, None if multiplicity is None else multiplicity[known], len(distinct)).astype(np.int64)
-    found: dict[str, dict[str, int]] = {}
+    rows = np.bincount(at, None if multiplicity is None else multiplicity[is_known], len(distinct)).astype(np.int64)
+    class_rows: dict[str, dict[str, int]] = {}
     for pair, number in zip(distinct.tolist(), rows.tolist(), strict=True):
         value, kind = divmod(pair, len(kinds.labels))
-        found.setdefault(values.labels[value], {})[kinds.labels[kind]] = number
-    return found
+        class_rows.setdefault(values.labels[value], {})[kinds.labels[kind]] = number
+    return class_rows
 
 
 def readable(series: pl.Series) -> pl.Series:
@@ -173,54 +186,58 @@ def as_labels(series: pl.Series) -> pl.Series:
     ['2', None, '0.5']
     """
     rows = readable(series)
-    if rows.dtype != pl.String:
+    if rows.dtype.is_integer() or len(rows) <= FEW_ROWS:
+        rows = rows.cast(pl.String) if rows.dtype.is_integer() else pl.Series(labels_of(rows), dtype=pl.String)
+    elif rows.dtype != pl.String:
         distinct = rows.drop_nulls().unique()
         labels = pl.Series(labels_of(distinct), dtype=pl.String)
         rows = rows.replace_strict(distinct, labels, default=None, return_dtype=pl.String)
     return rows.rename(series.name)
 
 
-def nulled(series: pl.Series, gone: Mask) -> pl.Series:
+def nulled(series: pl.Series, withheld: Mask) -> pl.Series:
     """The column without the values of the marked rows."""
-    return pl.select(pl.when(pl.Series(~gone)).then(series.rename(""))).to_series().rename(series.name)
+    return pl.select(pl.when(pl.Series(~withheld)).then(series.rename(""))).to_series().rename(series.name)
 
 
-def overwritten(series: pl.Series, gone: Mask | None, label: str) -> pl.Series:
+def overwritten(series: pl.Series, withheld: Mask | None, label: str) -> pl.Series:
     """The column with a label instead of the values of the marked rows."""
-    if gone is None:
+    if withheld is None:
         return series
-    return pl.select(pl.when(pl.Series(~gone)).then(series.rename("")).otherwise(pl.lit(label))).to_series()
+    return pl.select(pl.when(pl.Series(~withheld)).then(series.rename("")).otherwise(pl.lit(label))).to_series()
 
 
-def withheld_values(series: pl.Series, gone: Mask) -> pl.Series:
+def withheld_values(series: pl.Series, withheld: Mask) -> pl.Series:
     """The column without the values of the marked rows, and without the categories that only those rows had.
 
     >>> withheld_values(pl.Series("a", ["x", "y"], dtype=pl.Enum(["x", "y"])), np.array([True, False])).dtype
     Enum(categories=['y'])
     """
-    found = nulled(series, gone)
+    without_values = nulled(series, withheld)
     if isinstance(series.dtype, pl.Enum):
-        left = set(found.rename("").unique().to_list())
+        left = set(without_values.rename("").unique().to_list())
         lost = set(series.rename("").unique().to_list()) - left
-        return found.cast(pl.Enum([label for label in series.dtype.categories if label not in lost]))
-    return found
+        return without_values.cast(pl.Enum([label for label in series.dtype.categories if label not in lost]))
+    return without_values
 
 
-def kept_rows(frame: pl.DataFrame, kept: Mask) -> pl.DataFrame:
+def kept_rows(frame: pl.DataFrame, staying: Mask) -> pl.DataFrame:
     """Some rows of a table, without the categories that only the other rows had.
 
     >>> column = pl.Series("a", ["x", "y"], dtype=pl.Enum(["x", "y", "z"]))
     >>> kept_rows(column.to_frame(), np.array([True, False]))["a"].dtype
     Enum(categories=['x', 'z'])
     """
-    found = frame.filter(pl.Series(kept))
+    remaining = frame.filter(pl.Series(staying))
     narrowed = []
     for name, dtype in frame.schema.items():
         if isinstance(dtype, pl.Enum):
-            gone = set(frame[name].rename("").unique().to_list()) - set(found[name].rename("").unique().to_list())
-            if gone:
-                narrowed.append(found[name].cast(pl.Enum([label for label in dtype.categories if label not in gone])))
-    return found.with_columns(narrowed) if narrowed else found
+            absent = set(frame[name].rename("").unique().to_list()) - set(remaining[name].rename("").unique().to_list())
+            if absent:
+                narrowed.append(
+                    remaining[name].cast(pl.Enum([label for label in dtype.categories if label not in absent]))
+                )
+    return remaining.with_columns(narrowed) if narrowed else remaining
 
 
 def replaced(rows: pl.Series, distinct: pl.Series, numbers: Ints) -> Ints:
@@ -228,8 +245,8 @@ def replaced(rows: pl.Series, distinct: pl.Series, numbers: Ints) -> Ints:
     if rows.dtype == pl.Null:
         return np.full(len(rows), -1, np.int32)
     if distinct.null_count():
-        known = distinct.is_not_null()
-        distinct, numbers = distinct.filter(known), numbers[known.to_numpy()]
+        is_known = distinct.is_not_null()
+        distinct, numbers = distinct.filter(is_known), numbers[is_known.to_numpy()]
     if rows.dtype == pl.String:
         places = rows.cast(pl.Enum(distinct), strict=False).to_physical()
     elif rows.dtype.is_integer() and rows.dtype not in (pl.UInt64, pl.Int128, pl.UInt128) and len(distinct):

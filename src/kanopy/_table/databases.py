@@ -42,8 +42,8 @@ def read_duckdb(path: Path, table: str | None, query: str | None) -> Read:
             for setting in ("enable_external_access", "python_enable_replacements"):
                 connection.execute(f"set {setting} = false")
             statement = _statement(tables, table, query, str(path))
-            found = connection.extract_statements(statement)
-            if len(found) != 1 or found[0].type != duckdb.StatementType.SELECT:
+            statements = connection.extract_statements(statement)
+            if len(statements) != 1 or statements[0].type != duckdb.StatementType.SELECT:
                 raise _not_one_query(statement, str(path))
             answer = connection.sql(statement)
             names, notes = distinct_names(list(answer.columns))
@@ -62,8 +62,8 @@ def duckdb_frame(answer: Any) -> pl.DataFrame:
     [(datetime.timedelta(days=1, seconds=25200), 2)]
     """
     if not any(str(kind) == "INTERVAL" for kind in answer.types):
-        found: pl.DataFrame = answer.pl()
-        return found
+        frame: pl.DataFrame = answer.pl()
+        return frame
     table = answer.to_arrow_table()
     return pl.DataFrame([_arrow_column(name, table.column(i)) for i, name in enumerate(table.column_names)])
 
@@ -79,15 +79,19 @@ def _arrow_column(name: str, values: Any) -> pl.Series:
         series = pl.from_arrow(values)
         assert isinstance(series, pl.Series)
         return series.rename(name)
-    parts = [None if each is None else (each.months, each.days, each.nanoseconds) for each in values.to_pylist()]
-    if strange := [part for part in parts if part is not None and part[0]]:
+    parts = [
+        None if interval is None else (interval.months, interval.days, interval.nanoseconds)
+        for interval in values.to_pylist()
+    ]
+    if strange := [interval for interval in parts if interval is not None and interval[0]]:
         raise DataError(
-            f"The column {name!r} holds intervals of months, e.g. {some([f'{part[0]} months' for part in strange])}: "
+            f"The column {name!r} holds intervals of months, e.g. "
+            f"{some([f'{interval[0]} months' for interval in strange])}: "
             f"a month has no fixed length. Convert it in the query: cast({name} as text)."
         )
     day = 86_400_000_000
     return pl.Series(
-        name, [None if part is None else part[1] * day + part[2] // 1000 for part in parts], pl.Int64
+        name, [None if interval is None else interval[1] * day + interval[2] // 1000 for interval in parts], pl.Int64
     ).cast(pl.Duration("us"))
 
 
@@ -146,8 +150,8 @@ def read_postgres(address: str) -> Read:
         raise MissingDependency(
             "PostgreSQL addresses need adbc-driver-postgresql: pip install 'kanopy[postgres]'."
         ) from None
-    shown, table, query = split_postgres(address)
-    connection = connect_postgres(dbapi, shown)
+    address_shown, table, query = split_postgres(address)
+    connection = connect_postgres(dbapi, address_shown)
     try:
         with connection, connection.cursor() as cursor:
             for reading in ("session characteristics as transaction", "transaction"):  # the later ones, and this one
@@ -158,10 +162,10 @@ def read_postgres(address: str) -> Read:
                 return cursor
 
             tables = listed_tables(listing, "public", ("pg_catalog", "information_schema"))
-            cursor.execute(_statement(tables, table, query, shown))
+            cursor.execute(_statement(tables, table, query, address_shown))
             answer = cursor.fetch_arrow_table()
     except dbapi.Error as error:
-        raise refused(shown, error) from None
+        raise refused(address_shown, error) from None
     return arrow_frame(answer)
 
 
@@ -187,13 +191,13 @@ def split_postgres(address: str) -> tuple[Address, str | None, str | None]:
     >>> split_postgres("postgresql://me@host/people::visits")
     ('postgresql://me@host/people', 'visits', None)
     """
-    place, wanted = split_table(address)
-    address, mark = in_full(place), bool(wanted)
+    location, wanted = split_table(address)
+    address, mark = in_full(location), bool(wanted)
     parts = None
     with contextlib.suppress(ValueError):
         parts = urllib.parse.urlparse(address)
     if parts is None:
-        raise DataError(f"{place} is no address of a server. Check its signs, brackets above all.")
+        raise DataError(f"{location} is no address of a server. Check its signs, brackets above all.")
     parameters = urllib.parse.parse_qs(parts.query)
     if not mark and "query" in parameters:
         wanted = parameters.pop("query")[0]
@@ -291,6 +295,6 @@ def refused(where: str, error: Exception) -> DataError:
     reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
     for secret in secrets_of(where):
         reason = re.sub(rf"(?<!\w){re.escape(secret)}(?!\w)" if len(secret) < 4 else re.escape(secret), HIDDEN, reason)
-    if any(said in reason.lower() for said in ("no space left", "disk is full", "out of disk space")):
+    if any(phrase in reason.lower() for phrase in ("no space left", "disk is full", "out of disk space")):
         return DataError(f"The disk is full: {where} says {reason!r}. Nothing was left behind. Free some space there.")
     return DataError(f"{where} cannot be read: {reason}. Check the name, the query and your rights.")

@@ -58,11 +58,11 @@ def adult_hierarchies() -> dict[str, Hierarchy]:
     """
     from kanopy.hierarchy.hierarchy import Hierarchy
 
-    found = {}
+    hierarchies = {}
     for file in sorted(path("adult_hierarchies").glob("*.csv")):
         with file.open(encoding="utf-8", newline="") as lines:
-            found[file.stem] = Hierarchy.from_rows(csv.reader(lines, delimiter=";"), name=file.stem)
-    return found
+            hierarchies[file.stem] = Hierarchy.from_rows(csv.reader(lines, delimiter=";"), name=file.stem)
+    return hierarchies
 
 
 def path(name: str) -> Path:
@@ -71,11 +71,11 @@ def path(name: str) -> Path:
     >>> path("adult.parquet").name
     'adult.parquet'
     """
-    found = _FOLDER / name
-    if not found.exists():
-        known = sorted(entry.name for entry in _FOLDER.iterdir() if not entry.name.startswith("_"))
-        raise InputError(f"Kanopy brings no file {name!r}. {near_miss(name, known)}")
-    return found
+    bundled = _FOLDER / name
+    if not bundled.exists():
+        names = sorted(entry.name for entry in _FOLDER.iterdir() if not entry.name.startswith("_"))
+        raise InputError(f"Kanopy brings no file {name!r}. {near_miss(name, names)}")
+    return bundled
 
 
 def write_adult_csv(target: str | Path, *, complete: bool = False) -> Path:

@@ -73,7 +73,7 @@ def read_delimited(
     try:
         frame = _parse(content, dialect, places)
         # The parser leaves quotes in names doubled; they would double again each time they are written.
-        frame.columns = [names[place] for place in (range(len(names)) if places is None else places)]
+        frame.columns = [names[index] for index in (range(len(names)) if places is None else places)]
     except pl.exceptions.NoDataError:
         raise DataError(f"{name} is empty. Give a file with a header line and one line per record.") from None
     except (pl.exceptions.ComputeError, pl.exceptions.ShapeError) as error:
@@ -84,8 +84,12 @@ def read_delimited(
             )  # fmt: skip
             if other == "utf-8":
                 raise _damaged(data, name) from None
-            found, own = read_delimited(data, name, columns=columns, layout=replace(layout, encoding=other))
-            return found, replace(own, notes=(*encoding_beside_utf8(data, name)[1], *own.notes))
+            frame_of_other, dialect_of_other = read_delimited(
+                data, name, columns=columns, layout=replace(layout, encoding=other)
+            )
+            return frame_of_other, replace(
+                dialect_of_other, notes=(*encoding_beside_utf8(data, name)[1], *dialect_of_other.notes)
+            )
         frame, dialect = _explain(content, dialect, names, places, name, error)
     _refuse_swallowed(frame, content, dialect, len(names), name)
     frame = _without_blank_lines(frame, content, dialect, names, name)
@@ -106,8 +110,8 @@ def check_bytes(content: Path | bytes, dialect: Dialect, fields: int, name: str)
     """Refuse what a parser passes over in silence: zero bytes, lines that end in several ways, a quote left open."""
     with _mapped(content) as data:
         above = dialect.header_line
-        if (place := data.find(b"\0")) >= 0:
-            line = data[:place].count(b"\n") + above
+        if (zero_at := data.find(b"\0")) >= 0:
+            line = data[:zero_at].count(b"\n") + above
             raise DataError(
                 f"{name} holds a zero byte in line {line:,}, which no text does. Remove it, or export again."
             )
@@ -144,11 +148,12 @@ def _refuse_swallowed(frame: pl.DataFrame, content: Path | bytes, dialect: Diale
     reader = csv.reader(lines, delimiter=dialect.separator, quotechar=dialect.quote or '"')
     before = 0
     for _ in reader:
-        own = lines[before : reader.line_num]
-        if len(own) > 1 and all(line.count(dialect.separator) == fields - 1 for line in own):
+        quoted_lines = lines[before : reader.line_num]
+        if len(quoted_lines) > 1 and all(line.count(dialect.separator) == fields - 1 for line in quoted_lines):
             line = before + dialect.header_line
             raise DataError(
-                f"{name} has a quote in line {line:,} that is closed only in line {line + len(own) - 1:,}, although "
+                f"{name} has a quote in line {line:,} that is closed only in line {line + len(quoted_lines) - 1:,}, "
+                f"although "
                 "each of these lines has all fields. Close it where its value ends, or double it."
             )
         before = reader.line_num
@@ -262,7 +267,7 @@ def _quotes_values(content: Path | bytes, dialect: Dialect) -> bool:
 
 
 def _ragged(bad: np.ndarray, count: int, fields: int, name: str, above: int) -> DataError:
-    lines = "; ".join(f"line {line + above:,} has {found:,}" for line, found in bad[:5].tolist())
+    lines = "; ".join(f"line {line + above:,} has {field_count:,}" for line, field_count in bad[:5].tolist())
     more = f" and {count - 5:,} more" if count > 5 else ""
     return DataError(
         f"{name} has records of the wrong length: the header has {fields} fields, {lines}{more}. Put quotes around "

@@ -58,8 +58,8 @@ class Dialect:
 def find_dialect(sample: bytes, whole: Callable[[], bytes], layout: Layout, name: str) -> Dialect:
     """How a file is written, by its first bytes, or by the `whole` of them where these do not tell its encoding."""
     encoding, notes = encoding_of(sample, whole, layout.encoding, name)
-    found = detect_dialect(sample, encoding, layout.delimiter, layout.header_row, name)
-    return replace(found, notes=(*notes, *found.notes))
+    dialect_found = detect_dialect(sample, encoding, layout.delimiter, layout.header_row, name)
+    return replace(dialect_found, notes=(*notes, *dialect_found.notes))
 
 
 def detect_dialect(
@@ -83,10 +83,10 @@ def detect_dialect(
     line = 1
     if header_row is not None:
         text, line = "".join(text.splitlines(keepends=True)[header_row - 1 :]), header_row
-    elif told := _SEPARATOR_LINE.match(text):
-        separator, text, line = separator or told[1], text[told.end() :], 2
+    elif separator_line := _SEPARATOR_LINE.match(text):
+        separator, text, line = separator or separator_line[1], text[separator_line.end() :], 2
     best: tuple[float, int] = (-1.0, 0)
-    found = Dialect(separator or ",", '"', encoding, newline, header_line=line)
+    dialect = Dialect(separator or ",", '"', encoding, newline, header_line=line)
     # Where a field begins with a double quote, double quotes are the quotes: an apostrophe in a name is a letter.
     doubled = text.startswith('"') or any(
         f'{before}"' in text for before in ("\n", "\r", separator, *SEPARATORS) if before
@@ -96,43 +96,47 @@ def detect_dialect(
         for quote in ('"', "'") if single else ('"',):
             score = _consistency(text, candidate, quote)
             if score > best:
-                best, found = score, replace(found, separator=candidate, quote=quote)
+                best, dialect = score, replace(dialect, separator=candidate, quote=quote)
     if separator is None:
-        _refuse_doubt(text, found, best, name)
+        _refuse_doubt(text, dialect, best, name)
     if header_row is None:
-        found = _below_titles(text, found, best, separator, name)
-    if separator is None and best[1] < 2 and found.header_line == line and found.separator == ",":
-        found = _rare_separator(text, found, name)
-    return found
+        dialect = _below_titles(text, dialect, best, separator, name)
+    if separator is None and best[1] < 2 and dialect.header_line == line and dialect.separator == ",":
+        dialect = _rare_separator(text, dialect, name)
+    return dialect
 
 
-def _refuse_doubt(text: str, found: Dialect, best: tuple[float, int], name: str) -> None:
+def _refuse_doubt(text: str, dialect: Dialect, best: tuple[float, int], name: str) -> None:
     """Refuse a file that falls into the same number of fields everywhere with two separators."""
     if best[0] < 1.0 or best[1] < 2:
         return
     for other in SEPARATORS:
-        if other == found.separator or other not in text:
+        if other == dialect.separator or other not in text:
             continue
-        score = _consistency(text, other, found.quote, strict=True)
-        if score[0] == 1.0 and score[1] > 1 and _consistency(text, found.separator, found.quote, strict=True)[0] == 1.0:
-            signs = f"{found.separator!r} ({best[1]} columns) or {other!r} ({score[1]} columns)"
+        score = _consistency(text, other, dialect.quote, strict=True)
+        if (
+            score[0] == 1.0
+            and score[1] > 1
+            and _consistency(text, dialect.separator, dialect.quote, strict=True)[0] == 1.0
+        ):
+            signs = f"{dialect.separator!r} ({best[1]} columns) or {other!r} ({score[1]} columns)"
             raise DataError(
                 f"{name} may be cut at {signs}: every line fits both. Say which (delimiter in the job), or put quotes "
                 "around values that hold the other."
             )
 
 
-def _below_titles(text: str, found: Dialect, best: tuple[float, int], separator: str | None, name: str) -> Dialect:
+def _below_titles(text: str, dialect: Dialect, best: tuple[float, int], separator: str | None, name: str) -> Dialect:
     """The same, or with the line of a header that stands below titles, remarks or the like."""
-    rows, lines = _records(text, found)
+    rows, lines = _records(text, dialect)
     header = next((row for row in rows if row), [])
     poor = best[1] < 2 or best[0] < 0.6
     if not poor and sum(1 for cell in header if cell.strip()) * 2 > len(header):
-        return found
+        return dialect
     candidates: list[tuple[int, Dialect]] = []
-    for candidate in (separator,) if separator else SEPARATORS if poor else (found.separator,):
-        own = replace(found, separator=candidate)
-        rows, lines = _records(text, own)
+    for candidate in (separator,) if separator else SEPARATORS if poor else (dialect.separator,):
+        with_separator = replace(dialect, separator=candidate)
+        rows, lines = _records(text, with_separator)
         lengths = Counter(len(row) for row in rows if len(row) > 1)
         if not lengths:
             continue
@@ -140,30 +144,32 @@ def _below_titles(text: str, found: Dialect, best: tuple[float, int], separator:
         first = next(index for index, row in enumerate(rows) if len(row) == width)
         if times < 2 or times * 10 < 9 * sum(1 for row in rows[first:] if row):
             continue
-        numbers = [line + found.header_line - 1 for line in lines]
+        numbers = [line + dialect.header_line - 1 for line in lines]
         header_at = find_header(rows, width, Path(name).name, numbers)
         if header_at.index > next(index for index, row in enumerate(rows) if row):
             line = numbers[header_at.index]
-            candidates.append((width, replace(own, header_line=line, notes=(*own.notes, *header_at.notes))))
-    return max(candidates, key=lambda each: each[0])[1] if candidates else found
+            candidates.append(
+                (width, replace(with_separator, header_line=line, notes=(*with_separator.notes, *header_at.notes)))
+            )
+    return max(candidates, key=lambda entry: entry[0])[1] if candidates else dialect
 
 
-def _rare_separator(text: str, found: Dialect, name: str) -> Dialect:
+def _rare_separator(text: str, dialect: Dialect, name: str) -> Dialect:
     """A file without a usual separator, cut at colons or spaces where all lines and the kinds of values agree."""
     called = Path(name).name
     for candidate in RARE_SEPARATORS:
-        rows = [row for row in _records(text, replace(found, separator=candidate))[0] if row]
+        rows = [row for row in _records(text, replace(dialect, separator=candidate))[0] if row]
         if len(rows) < 2 or len(rows[0]) < 2 or any(len(row) != len(rows[0]) for row in rows) or "" in rows[0]:
             continue
         if contrasts(rows, 0) and len(rows) > 2:
-            said = (
+            note = (
                 f"{called} is cut at {candidate!r}, as all its lines are alike then. delimiter in the job says "
                 "otherwise."
             )
-            return replace(found, separator=candidate, notes=(*found.notes, said))
-        said = f"{called} is read as one column: its lines could also be cut at {candidate!r} (delimiter in the job)."
-        return replace(found, notes=(*found.notes, said))
-    return found
+            return replace(dialect, separator=candidate, notes=(*dialect.notes, note))
+        note = f"{called} is read as one column: its lines could also be cut at {candidate!r} (delimiter in the job)."
+        return replace(dialect, notes=(*dialect.notes, note))
+    return dialect
 
 
 def _records(text: str, dialect: Dialect) -> tuple[list[list[str]], list[int]]:
@@ -190,13 +196,13 @@ def cut_above(data: bytes, line: int) -> bytes:
     >>> cut_above(b"title\\r\\n\\na,b\\n", 3)
     b'a,b\\n'
     """
-    place = 0
+    position = 0
     for _ in range(line - 1):
-        end = _LINE_END.search(data, place)
+        end = _LINE_END.search(data, position)
         if end is None:
             return b""
-        place = end.end()
-    return data[place:]
+        position = end.end()
+    return data[position:]
 
 
 def _start(sample: bytes, encoding: str) -> str:
@@ -257,15 +263,15 @@ def distinct_names(header: list[str]) -> tuple[list[str], tuple[str, ...]]:
     ['age', 'column_2', 'age_3', 'age_2']
     """
     taken, names, changed = set(header), list[str](), list[str]()
-    for place, name in enumerate(header, 1):
+    for index, name in enumerate(header, 1):
         if name and name not in names:
             names.append(name)
             continue
-        start, number = (f"{name}_", 2) if name else ("column_", place)
+        start, number = (f"{name}_", 2) if name else ("column_", index)
         while f"{start}{number}" in taken:
             number += 1
         names.append(f"{start}{number}")
         taken.add(names[-1])
         was = f"has the name of another, {name!r}," if name else "has no name"
-        changed.append(f"column {place} {was} and is read as {names[-1]!r}")
+        changed.append(f"column {index} {was} and is read as {names[-1]!r}")
     return names, (f"Columns were renamed: {listed(changed)}.",) if changed else ()

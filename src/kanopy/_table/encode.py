@@ -44,8 +44,8 @@ class EncodedColumn:
     @property
     def suppressed_rows(self) -> Mask | None:
         """Rows that the policies for missing and unknown values suppress, or `None` if there are none."""
-        gone = self.codes < 0
-        return gone if gone.any() else None
+        suppressed = self.codes < 0
+        return suppressed if suppressed.any() else None
 
     def of_rows(self, rows: Ints | Longs) -> EncodedColumn:
         """The same column with other rows: copies of those here."""
@@ -72,14 +72,14 @@ class EncodedColumn:
         (['1', None, '2'], ['*', '*', '*'])
         """
         level_codes = self.hierarchy.level(level).codes
-        gone = self.suppressed_rows
-        codes = level_codes[self.codes if gone is None else np.maximum(self.codes, 0)]
+        suppressed = self.suppressed_rows
+        codes = level_codes[self.codes if suppressed is None else np.maximum(self.codes, 0)]
         labels = pl.Series(self.labels_at(level), dtype=pl.String)
         if compact:
             labels = labels.cast(pl.Enum(labels.drop_nulls().unique(maintain_order=True)))
         decoded = labels.gather(pl.Series(codes))
-        if gone is not None:
-            decoded = nulled(decoded, gone)
+        if suppressed is not None:
+            decoded = nulled(decoded, suppressed)
         return decoded.rename(self.name)
 
 
@@ -102,9 +102,9 @@ def encode_column(
     >>> column.codes, column.hierarchy.values
     (array([1, 0, 2], dtype=int32), ('f', 'm', '(missing)'))
     """
-    for given, known, what in ((missing, MISSING_POLICIES, "missing"), (unknown, UNKNOWN_POLICIES, "unknown")):
-        if given not in known:
-            raise JobError(f"There is no policy {what}={given!r}. {near_miss(given, known)}")
+    for given, policies, what in ((missing, MISSING_POLICIES, "missing"), (unknown, UNKNOWN_POLICIES, "unknown")):
+        if given not in policies:
+            raise JobError(f"There is no policy {what}={given!r}. {near_miss(given, policies)}")
     name = series.name or hierarchy.name
     plain = readable(series)
     tokens = {"", *missing_tokens} - ({""} & set(hierarchy.index))
@@ -176,11 +176,11 @@ def _extended(hierarchy: Hierarchy, values: Iterable[str]) -> Hierarchy:
 def _unknown_error(name: str, values: Sequence[str], rows: int, hierarchy: Hierarchy) -> DataError:
     spaced = [value for value in values if value.strip() in hierarchy.index]
     hint = f" Without the spaces around it, {spaced[0]!r} is known." if spaced else ""
-    known = f" It knows {some(hierarchy.values, hierarchy.size)}."
+    hint_values = f" It knows {some(hierarchy.values, hierarchy.size)}."
     where = f"{rows:,} row{'s' * (rows > 1)}"
     return DataError(
         f"The hierarchy of {name!r} does not know {len(values):,} of the column's values ({where}): {some(values)}."
-        f"{hint}{known} Add them to the hierarchy, or choose unknown='suppress' or unknown='add'."
+        f"{hint}{hint_values} Add them to the hierarchy, or choose unknown='suppress' or unknown='add'."
     )
 
 
@@ -193,15 +193,15 @@ def _leaves(plain: pl.Series, hierarchy: Hierarchy, tokens: set[str]) -> tuple[I
         unique = plain.drop_nulls().unique()
         leaves = np.array([index.get(label or "", -1) for label in labels_of(unique)], np.int32)
     codes = replaced(plain, unique, leaves)
-    gone = codes < 0
-    if not gone.any():
+    without_leaf = codes < 0
+    if not without_leaf.any():
         return codes, None, None
     missing = plain.is_null().to_numpy()
-    if int(gone.sum()) > plain.null_count():  # not only true nulls have no leaf: tell missing and unknown apart
-        stray = plain.filter(pl.Series(gone)).drop_nulls().unique()
+    if int(without_leaf.sum()) > plain.null_count():  # not only true nulls have no leaf: tell missing and unknown apart
+        stray = plain.filter(pl.Series(without_leaf)).drop_nulls().unique()
         unknown = np.array([label not in tokens for label in labels_of(stray)], np.int32)
         missing = missing | (replaced(plain, stray, unknown) == 0)
-    unknown_rows = gone & ~missing
+    unknown_rows = without_leaf & ~missing
     return codes, missing if missing.any() else None, unknown_rows if unknown_rows.any() else None
 
 
@@ -225,11 +225,11 @@ class SubstitutedColumn:
         """The values as numbers, of texts too if all of them are some; NaN where missing or neutral."""
         if self.numbers is not None or not self.is_text:
             return self.numbers
-        known = [label for label in self.labels if label is not None and label != SUPPRESSED_LABEL]
-        found = values_as_numbers(known, self.source.dtype) if known else None
-        if found is None:
+        labels_present = [label for label in self.labels if label is not None and label != SUPPRESSED_LABEL]
+        numbers = values_as_numbers(labels_present, self.source.dtype) if labels_present else None
+        if numbers is None:
             return None
-        number: dict[str | None, float] = dict(zip(known, found.tolist(), strict=True))
+        number: dict[str | None, float] = dict(zip(labels_present, numbers.tolist(), strict=True))
         return np.array([number.get(label, np.nan) for label in self.labels])
 
     @property
@@ -254,15 +254,15 @@ class SubstitutedColumn:
         >>> column.labels, column.publish(np.array([2, 3, 1], np.int32)).to_list()
         (('beach', 'walk', 'shore', None), ['shore', None, 'walk'])
         """
-        known = [label for label in self.labels if label is not None]
-        own = self.source.cast(pl.String) if texts and self.source.dtype != pl.String else self.source
-        source = pl.concat([own, pl.Series(own.name, [*texts, None], dtype=own.dtype)])
-        last = len(known) + len(texts)
-        codes = np.where(self.codes >= len(known), last, self.codes).astype(np.int32)
-        more = len(own) + np.arange(len(texts) + 1)
-        first = np.concatenate([self.first_row[: len(known)], more]).astype(np.int32)
-        numbers = None if self.numbers is None else np.append(self.numbers[: len(known)], np.nan)
-        return SubstitutedColumn(self.name, (*known, *texts, None), codes, source, first, numbers)
+        labels_present = [label for label in self.labels if label is not None]
+        source_texts = self.source.cast(pl.String) if texts and self.source.dtype != pl.String else self.source
+        source = pl.concat([source_texts, pl.Series(source_texts.name, [*texts, None], dtype=source_texts.dtype)])
+        last = len(labels_present) + len(texts)
+        codes = np.where(self.codes >= len(labels_present), last, self.codes).astype(np.int32)
+        more = len(source_texts) + np.arange(len(texts) + 1)
+        first = np.concatenate([self.first_row[: len(labels_present)], more]).astype(np.int32)
+        numbers = None if self.numbers is None else np.append(self.numbers[: len(labels_present)], np.nan)
+        return SubstitutedColumn(self.name, (*labels_present, *texts, None), codes, source, first, numbers)
 
     def publish(self, codes: Ints) -> pl.Series:
         """The column with other values of its own.
@@ -284,20 +284,21 @@ def substituted(
     (('beach', 'walk', None), [1, 2, 2, 0, 1])
     """
     if missing not in ("as-value", "error"):
-        known = {name: MISSING_POLICIES[name] for name in ("as-value", "error")}
-        raise JobError(f"Masking has no policy missing={missing!r}. {near_miss(str(missing), known)}")
+        policies = {name: MISSING_POLICIES[name] for name in ("as-value", "error")}
+        raise JobError(f"Masking has no policy missing={missing!r}. {near_miss(str(missing), policies)}")
     plain = readable(series)
     tokens = [token.strip() for token in missing_tokens]
     labels, codes = column_values(series, missing_tokens=tokens, strip=True).sorted_as_text()
     first = number_keys(codes.astype(np.int64), len(labels), ascending=True).first.astype(np.int32)
-    gone = codes == len(labels) - 1 if labels and labels[-1] is None else np.zeros(len(codes), np.bool_)
-    if missing == "error" and gone.any():
+    is_missing = codes == len(labels) - 1 if labels and labels[-1] is None else np.zeros(len(codes), np.bool_)
+    if missing == "error" and is_missing.any():
         raise DataError(
             f"The column {series.name!r} has missing or empty values, e.g. in rows "
-            f"{some((np.flatnonzero(gone)[:6] + 1).tolist())} (counted from 1, without the header). Fill them in, or "
+            f"{some((np.flatnonzero(is_missing)[:6] + 1).tolist())} (counted from 1, without the header). Fill them "
+            f"in, or "
             "choose missing='as-value'."
         )
-    source = nulled(plain, gone) if int(gone.sum()) > plain.null_count() else plain
+    source = nulled(plain, is_missing) if int(is_missing.sum()) > plain.null_count() else plain
     return SubstitutedColumn(series.name, tuple(labels), codes, source, first, _numbers(plain, first))
 
 
@@ -317,21 +318,21 @@ def sampling_weights(series: pl.Series) -> Floats:
     >>> sampling_weights(pl.Series("w", [1.0, 2.5])).tolist()
     [1.0, 2.5]
     """
-    found = column_values(series)
+    values = column_values(series)
     readable_as = series.dtype.is_numeric() or is_text(series)
-    numbers = values_as_numbers(found.labels, series.dtype) if readable_as else None
+    numbers = values_as_numbers(values.labels, series.dtype) if readable_as else None
     if numbers is None:
         strange = [
-            label for label in found.labels if not readable_as or values_as_numbers([label], series.dtype) is None
+            label for label in values.labels if not readable_as or values_as_numbers([label], series.dtype) is None
         ]
         raise DataError(
             f"The sampling weights {series.name!r} hold {some(strange)}. A weight is a number above 0: how many "
             "people a row stands for. Name the column that holds them."
         )
-    weights = np.append(numbers, np.nan)[found.codes]
+    weights = np.append(numbers, np.nan)[values.codes]
     wrong = np.flatnonzero(~((weights > 0) & np.isfinite(weights)))
     if len(wrong):
-        held = [found.labels[code] if code >= 0 else None for code in found.codes[wrong].tolist()]
+        held = [values.labels[code] if code >= 0 else None for code in values.codes[wrong].tolist()]
         rows = f"{len(wrong):,} {'row' if len(wrong) == 1 else 'rows'}"
         raise DataError(
             f"The sampling weights {series.name!r} are missing, zero or negative in {rows}: {some(held)} in rows "
@@ -347,7 +348,7 @@ def household_codes(series: pl.Series) -> tuple[Ints, int]:
     >>> household_codes(pl.Series("h", ["a", None, "a", None]))
     (array([0, 1, 0, 2], dtype=int32), 2)
     """
-    found = column_values(series)
-    codes, alone = found.codes.copy(), found.codes < 0
-    codes[alone] = len(found.labels) + np.arange(int(alone.sum()))
+    values = column_values(series)
+    codes, alone = values.codes.copy(), values.codes < 0
+    codes[alone] = len(values.labels) + np.arange(int(alone.sum()))
     return codes, int(alone.sum())

@@ -28,7 +28,7 @@ class Restore(Protocol):
     """Turns a published frame back into the caller's kind; `kept` marks the rows that were not dropped, or numbers them
     in the order in which they are published."""
 
-    def __call__(self, frame: pl.DataFrame, kept: Rows = None) -> Any: ...
+    def __call__(self, frame: pl.DataFrame, published_rows: Rows = None) -> Any: ...
 
 
 def to_polars(data: Any, layout: Layout | None = None) -> tuple[pl.DataFrame, Restore]:
@@ -111,13 +111,13 @@ def without_index(data: Any, roles: Collection[str], *, keep: bool = False) -> t
     if not nw.dependencies.is_pandas_dataframe(data) or type(data.index).__name__ == "RangeIndex":
         return data, ()
     names = [None if name is None else str(name) for name in data.index.names]
-    named = [place for place, name in enumerate(names) if name in roles]
-    twice = [names[place] for place in named if names[place] in [str(column) for column in data.columns]]
+    named = [level for level, name in enumerate(names) if name in roles]
+    twice = [names[level] for level in named if names[level] in [str(column) for column in data.columns]]
     if twice:
         raise DataError(f"The index and a column have the same name: {some(twice)}. Rename one of them.")
     if named:
         data = data.reset_index(level=named)
-    others = tuple(name for place, name in enumerate(names) if place not in named)
+    others = tuple(name for level, name in enumerate(names) if level not in named)
     return (data.reset_index(drop=True) if others and not keep else data), others
 
 
@@ -203,10 +203,11 @@ def _mixed(name: str, values: list[Any], reason: str = "") -> DataError:
     for value in values:
         if value is not None and value == value:
             examples.setdefault(type(value).__name__, value)
-    shown = ", ".join(f"{value!r} ({kind})" for kind, value in list(examples.items())[:5])
+    examples_shown = ", ".join(f"{value!r} ({kind})" for kind, value in list(examples.items())[:5])
     because = f" ({reason})" if reason and len(examples) < 2 else ""
     return DataError(
-        f"The column {name!r} holds values of different or unknown kinds: {shown or 'none readable'}{because}. Convert "
+        f"The column {name!r} holds values of different or unknown kinds: "
+        f"{examples_shown or 'none readable'}{because}. Convert "
         "it to one kind first, e.g. to text."
     )
 
@@ -214,9 +215,15 @@ def _mixed(name: str, values: list[Any], reason: str = "") -> DataError:
 # ---- the way back -------------------------------------------------------------------------------------------
 
 
-def _places(kept: Rows) -> Longs | None:
+def _places(published_rows: Rows) -> Longs | None:
     """The numbers of the published rows in the caller's table."""
-    return None if kept is None else np.flatnonzero(kept) if kept.dtype == np.bool_ else np.asarray(kept, np.int64)
+    return (
+        None
+        if published_rows is None
+        else np.flatnonzero(published_rows)
+        if published_rows.dtype == np.bool_
+        else np.asarray(published_rows, np.int64)
+    )
 
 
 def _unchanged(column: pl.Series, original: pl.DataFrame, rows: Longs | None) -> bool:
@@ -236,39 +243,39 @@ class _Texts:
         self._schema = schema
         self._restore = restore
 
-    def __call__(self, frame: pl.DataFrame, kept: Rows = None) -> Any:
+    def __call__(self, frame: pl.DataFrame, published_rows: Rows = None) -> Any:
         fresh = [
             frame[name].cast(pl.Categorical if isinstance(self._schema.get(name), pl.Categorical) else pl.String)
             for name, dtype in frame.schema.items()
             if isinstance(dtype, pl.Enum) and not isinstance(self._schema.get(name), pl.Enum)
         ]
-        return self._restore(frame.with_columns(fresh) if fresh else frame, kept)
+        return self._restore(frame.with_columns(fresh) if fresh else frame, published_rows)
 
 
 class _Same:
-    def __call__(self, frame: pl.DataFrame, kept: Rows = None) -> pl.DataFrame:
+    def __call__(self, frame: pl.DataFrame, published_rows: Rows = None) -> pl.DataFrame:
         return frame
 
 
 class _Lazy:
-    def __call__(self, frame: pl.DataFrame, kept: Rows = None) -> pl.LazyFrame:
+    def __call__(self, frame: pl.DataFrame, published_rows: Rows = None) -> pl.LazyFrame:
         return frame.lazy()
 
 
 class _Columns:
-    def __call__(self, frame: pl.DataFrame, kept: Rows = None) -> dict[str, list[Any]]:
+    def __call__(self, frame: pl.DataFrame, published_rows: Rows = None) -> dict[str, list[Any]]:
         return frame.to_dict(as_series=False)
 
 
 class _Records:
-    def __call__(self, frame: pl.DataFrame, kept: Rows = None) -> list[dict[str, Any]]:
+    def __call__(self, frame: pl.DataFrame, published_rows: Rows = None) -> list[dict[str, Any]]:
         return frame.to_dicts()
 
 
 class _DuckDB:
     """Comes back as a relation of DuckDB's default connection: a relation does not tell which one it belongs to."""
 
-    def __call__(self, frame: pl.DataFrame, kept: Rows = None) -> Any:
+    def __call__(self, frame: pl.DataFrame, published_rows: Rows = None) -> Any:
         import duckdb
 
         return duckdb.from_arrow(frame.to_arrow())
@@ -278,7 +285,7 @@ class _Narwhals:
     def __init__(self, implementation: Any) -> None:
         self._implementation = implementation
 
-    def __call__(self, frame: pl.DataFrame, kept: Rows = None) -> Any:
+    def __call__(self, frame: pl.DataFrame, published_rows: Rows = None) -> Any:
         import narwhals as nw
 
         return nw.DataFrame.from_arrow(frame, backend=self._implementation).to_native()
@@ -293,37 +300,41 @@ class _Own:
 
 
 class _Pandas(_Own):
-    def __call__(self, frame: pl.DataFrame, kept: Rows = None) -> Any:
+    def __call__(self, frame: pl.DataFrame, published_rows: Rows = None) -> Any:
         import pandas as pd
 
-        rows = _places(kept)
-        own = self._data if rows is None else self._data.iloc[rows]
-        if kept is not None and kept.dtype != np.bool_ and type(self._data.index).__name__ == "RangeIndex":
-            own = own.reset_index(drop=True)  # row numbers would tell in which order the rows came
-        _check_rows(frame.height, len(own))
+        rows = _places(published_rows)
+        data = self._data if rows is None else self._data.iloc[rows]
+        if (
+            published_rows is not None
+            and published_rows.dtype != np.bool_
+            and type(self._data.index).__name__ == "RangeIndex"
+        ):
+            data = data.reset_index(drop=True)  # row numbers would tell in which order the rows came
+        _check_rows(frame.height, len(data))
         position = {name: i for i, name in enumerate(self._frame.columns)}
         columns = []
         for column in frame.get_columns():
-            place = position.get(column.name)
-            dtype = None if place is None else self._data.dtypes.iloc[place]
-            if place is not None and _unchanged(column, self._frame, rows):
-                same = own.iloc[:, place]
-                if kept is not None and isinstance(dtype, pd.CategoricalDtype):
-                    gone = set(self._data.iloc[:, place].unique()) - set(same.unique())
-                    same = same.cat.remove_categories([label for label in dtype.categories if label in gone])
+            index = position.get(column.name)
+            dtype = None if index is None else self._data.dtypes.iloc[index]
+            if index is not None and _unchanged(column, self._frame, rows):
+                same = data.iloc[:, index]
+                if published_rows is not None and isinstance(dtype, pd.CategoricalDtype):
+                    absent = set(self._data.iloc[:, index].unique()) - set(same.unique())
+                    same = same.cat.remove_categories([label for label in dtype.categories if label in absent])
                 columns.append(same)
                 continue
             if isinstance(dtype, pd.CategoricalDtype):
                 texts = column.cast(pl.String).rename("")
                 labels = set(texts.drop_nulls().unique().to_list())
-                known = labels <= set(dtype.categories)
-                order = [label for label in dtype.categories if label in labels] if known else sorted(labels)
-                fresh = texts.to_pandas().astype(pd.CategoricalDtype(order, ordered=bool(dtype.ordered) and known))
+                all_known = labels <= set(dtype.categories)
+                order = [label for label in dtype.categories if label in labels] if all_known else sorted(labels)
+                fresh = texts.to_pandas().astype(pd.CategoricalDtype(order, ordered=bool(dtype.ordered) and all_known))
             else:
                 fresh = column.to_pandas()
-            fresh.index = own.index
+            fresh.index = data.index
             columns.append(fresh)
-        result = pd.concat(columns, axis=1) if columns else own.iloc[:, :0]
+        result = pd.concat(columns, axis=1) if columns else data.iloc[:, :0]
         result.columns = pd.Index([self._name(name, position) for name in frame.columns])
         if len(result.columns) == len(self._data.columns) and list(result.columns) == list(self._data.columns):
             result.columns = self._data.columns
@@ -332,23 +343,23 @@ class _Pandas(_Own):
 
     def _name(self, name: str, position: dict[str, int]) -> Any:
         """The caller's own column name, which need not be a text."""
-        place = position.get(name)
-        return name if place is None else self._data.columns[place]
+        index = position.get(name)
+        return name if index is None else self._data.columns[index]
 
 
 class _Arrow(_Own):
-    def __call__(self, frame: pl.DataFrame, kept: Rows = None) -> Any:
+    def __call__(self, frame: pl.DataFrame, published_rows: Rows = None) -> Any:
         import pyarrow
 
-        rows = _places(kept)
-        own = self._data if rows is None else self._data.take(pyarrow.array(rows))
-        _check_rows(frame.height, own.num_rows)
+        rows = _places(published_rows)
+        data = self._data if rows is None else self._data.take(pyarrow.array(rows))
+        _check_rows(frame.height, data.num_rows)
         columns, fields = [], []
         for column in frame.get_columns():
             if _unchanged(column, self._frame, rows):
-                field = own.schema.field(column.name)
-                same = own.column(column.name)
-                if kept is not None and pyarrow.types.is_dictionary(field.type):
+                field = data.schema.field(column.name)
+                same = data.column(column.name)
+                if published_rows is not None and pyarrow.types.is_dictionary(field.type):
                     # Encoded anew, without the values that only rows left out had.
                     same = same.cast(field.type.value_type).dictionary_encode().cast(field.type)
                 columns.append(same)
@@ -363,21 +374,22 @@ class _Arrow(_Own):
 
     def _metadata(self) -> Any:
         """The caller's own metadata, without pandas' description of types and index, which no longer holds."""
-        kept = {key: value for key, value in (self._data.schema.metadata or {}).items() if key != b"pandas"}
-        return kept or None
+        metadata = {key: value for key, value in (self._data.schema.metadata or {}).items() if key != b"pandas"}
+        return metadata or None
 
 
 class _ArrowBatch(_Arrow):
-    def __call__(self, frame: pl.DataFrame, kept: Rows = None) -> Any:
+    def __call__(self, frame: pl.DataFrame, published_rows: Rows = None) -> Any:
         import pyarrow
 
-        table = super().__call__(frame, kept).combine_chunks()
+        table = super().__call__(frame, published_rows).combine_chunks()
         batches = table.to_batches()
         return batches[0] if batches else pyarrow.RecordBatch.from_pylist([], schema=table.schema)
 
 
-def _check_rows(published: int, own: int) -> None:
-    if published != own:
+def _check_rows(published: int, expected: int) -> None:
+    if published != expected:
         raise DataError(
-            f"The published table has {published:,} rows but {own:,} were kept. Give the mask of the kept rows too."
+            f"The published table has {published:,} rows but {expected:,} were kept. Give the mask of the kept rows "
+            f"too."
         )

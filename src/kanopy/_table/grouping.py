@@ -153,8 +153,10 @@ def number_rows(
             suppressed = None
     if suppressed is not None and suppressed.any():
         codes[0] = np.where(suppressed, -1, codes[0])
-    found = NumberedRows(*numbering.number_rows(codes, [column.size for column in columns], small=SMALL_ALONE))
-    return found if units is None else replace(found, sizes=units.people(found.class_of_row, len(found.sizes)))
+    numbered = NumberedRows(*numbering.number_rows(codes, [column.size for column in columns], small=SMALL_ALONE))
+    return (
+        numbered if units is None else replace(numbered, sizes=units.people(numbered.class_of_row, len(numbered.sizes)))
+    )
 
 
 def suppressed_rows(frame: pl.DataFrame, names: Sequence[str]) -> Mask:
@@ -163,8 +165,8 @@ def suppressed_rows(frame: pl.DataFrame, names: Sequence[str]) -> Mask:
     >>> suppressed_rows(pl.DataFrame({"a": ["x", "*"], "b": ["*", "*"]}), ["a", "b"]).tolist()
     [False, True]
     """
-    found = _only_stars(code_columns(frame, names))
-    return np.zeros(frame.height, np.bool_) if found is None else found
+    only_stars = _only_stars(code_columns(frame, names))
+    return np.zeros(frame.height, np.bool_) if only_stars is None else only_stars
 
 
 def _only_stars(columns: Sequence[CodedColumn]) -> Mask | None:
@@ -190,8 +192,8 @@ def units_of(frame: pl.DataFrame, names: Sequence[str], missing_tokens: Sequence
     missing = _unsaid(codes)
     # Rows that do not say whose they are get a number of their own in one more column.
     alone = np.where(missing, np.cumsum(missing), 0).astype(np.int32)
-    known = [np.where(missing, 0, column).astype(np.int32) for column in codes]
-    return numbering.number_rows([alone, *known], ascending=True).number, int(missing.sum())
+    known_codes = [np.where(missing, 0, column).astype(np.int32) for column in codes]
+    return numbering.number_rows([alone, *known_codes], ascending=True).number, int(missing.sum())
 
 
 def without_unit(frame: pl.DataFrame, names: Sequence[str], missing_tokens: Sequence[str] = ()) -> Mask:
@@ -221,12 +223,12 @@ def units_in(frame: pl.DataFrame, names: Sequence[str], known: int | str = 1, pa
         raise JobError(f"Whose rows may be known (known = {known})? Name the column that says it (unit=…, --unit).")
     if not names:
         return None
-    found = Units(units_of(frame, names)[0], rows, called(names))
-    if rows > (longest := int(found.multiplicity.max(initial=1))):
+    units = Units(units_of(frame, names)[0], rows, called(names))
+    if rows > (longest := int(units.multiplicity.max(initial=1))):
         if not part:
             raise too_many_known(rows, longest, some(names))
-        found = replace(found, known=longest)
-    return found
+        units = replace(units, known=longest)
+    return units
 
 
 MOST = 0.5
@@ -244,7 +246,7 @@ def tied_columns(frame: pl.DataFrame, unit: Sequence[str], names: Sequence[str],
     names = [name for name in names if not (frame[name].dtype.is_nested() or frame[name].dtype.is_object())]
     if not names:
         return []
-    keys = [f"\0{place}" for place in range(len(names))]
+    keys = [f"\0{index}" for index in range(len(names))]
     table = frame.select([*(pl.col(name).alias(f"\0u{at}") for at, name in enumerate(unit)),
                           *(pl.col(name).alias(key) for name, key in zip(names, keys, strict=True))])  # fmt: skip
     owner = [f"\0u{at}" for at in range(len(unit))]

@@ -40,11 +40,11 @@ class Delimiter(ParameterType):
     words = 'one ASCII character such as ";", or "tab"'
 
     def take(self, value: Any, label: str, mistakes: list[str]) -> Any:
-        found = "\t" if value in ("tab", "\\t") else value
-        fits = isinstance(found, str) and len(found) == 1 and found.isascii() and not found.isalnum()
-        if not fits or found in "\r\n\0\"'_":
+        sign = "\t" if value in ("tab", "\\t") else value
+        fits = isinstance(sign, str) and len(sign) == 1 and sign.isascii() and not sign.isalnum()
+        if not fits or sign in "\r\n\0\"'_":
             return self.refuse(value, label, mistakes)
-        return found
+        return sign
 
 
 Encoding = Annotated[

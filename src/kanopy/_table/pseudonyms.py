@@ -75,14 +75,14 @@ def with_pseudonyms(
     original: pl.DataFrame,
     columns: Sequence[str],
     key: bytes | None,
-    kept: npt.NDArray[np.bool_] | None,
+    published_rows: npt.NDArray[np.bool_] | None,
 ) -> pl.DataFrame:
     """The release with pseudonyms in place of identifiers, columns in their original order."""
     secret = check_key(key)
     made = {}
     for name in columns:
         source = original[name].rename("")
-        source = source if kept is None else source.filter(pl.Series(kept))
+        source = source if published_rows is None else source.filter(pl.Series(published_rows))
         different = source.drop_nulls().unique()
         labels = [canonical_label(value) for value in different.to_list()]
         hashes = pl.Series([pseudonym(label, name, secret) for label in labels], dtype=pl.String)

@@ -89,5 +89,7 @@ def identifying_name(name: str) -> str | None:
     """
     from kanopy._table.guessing.column_names import meanings_of
 
-    spoken = [each.meaning for each in meanings_of(name)[:1]]
-    return next((each.says for each in spoken if each.role == Role.IDENTIFIER and each.says != RECORD_NUMBER), None)
+    spoken = [meant.meaning for meant in meanings_of(name)[:1]]
+    return next(
+        (meaning.says for meaning in spoken if meaning.role == Role.IDENTIFIER and meaning.says != RECORD_NUMBER), None
+    )

@@ -77,9 +77,9 @@ class Release(_files.Release):
         if neutralize and formulas(frame, target):
             frame = neutralized(frame)
 
-        def written(place: Path) -> None:
+        def written(path: Path) -> None:
             try:
-                write(frame, place, dialect or Dialect())
+                write(frame, path, dialect or Dialect())
             except pl.exceptions.PolarsError as error:
                 raise OSError(str(error)) from error
 
@@ -167,14 +167,14 @@ def _like_formula(column: pl.Series) -> pl.Series:
 Writer = Callable[[pl.DataFrame, Path, Dialect], object]
 
 
-def write_text(frame: pl.DataFrame, place: Path | IO[bytes], dialect: Dialect, **options: Any) -> None:
+def write_text(frame: pl.DataFrame, path: Path | IO[bytes], dialect: Dialect, **options: Any) -> None:
     """Write delimited text; `options` are those of the dataframe library."""
     options.setdefault("include_bom", dialect.marked)
     nested = [name for name, dtype in frame.schema.items() if dtype.is_nested() or dtype == pl.Object]
     if nested:
         raise DataError(f"The columns {nested} hold lists or records, which text cannot. Write to .parquet instead.")
     frame.with_columns(pl.col(pl.Duration).dt.to_string("polars")).write_csv(
-        place,
+        path,
         separator=dialect.separator,
         quote_char=dialect.quote or '"',
         line_terminator="\r\n" if dialect.newline == "\r\n" else "\n",
@@ -184,11 +184,11 @@ def write_text(frame: pl.DataFrame, place: Path | IO[bytes], dialect: Dialect, *
     )
 
 
-def _write_tabs(frame: pl.DataFrame, place: Path, dialect: Dialect, **options: Any) -> None:
-    write_text(frame, place, Dialect("\t", dialect.quote, dialect.encoding, dialect.newline), **options)
+def _write_tabs(frame: pl.DataFrame, path: Path, dialect: Dialect, **options: Any) -> None:
+    write_text(frame, path, Dialect("\t", dialect.quote, dialect.encoding, dialect.newline), **options)
 
 
-def _write_excel(frame: pl.DataFrame, place: Path, dialect: Dialect) -> None:
+def _write_excel(frame: pl.DataFrame, path: Path, dialect: Dialect) -> None:
     if frame.height > EXCEL_ROWS:
         raise DataError(f"Excel holds {EXCEL_ROWS:,} records, not {frame.height:,}. Write to .csv or .parquet instead.")
     texts = frame.select(pl.col(pl.String, pl.Categorical, pl.Enum).cast(pl.String).str.len_chars().max())
@@ -207,14 +207,14 @@ def _write_excel(frame: pl.DataFrame, place: Path, dialect: Dialect) -> None:
     with xlsxwriter.Workbook(book, settings) as made:
         made.set_properties({"created": _files.stamp()})
         frame.write_excel(made)
-    place.write_bytes(book.getvalue())
+    path.write_bytes(book.getvalue())
 
 
 def _write_statistics(suffix: str) -> Writer:
-    def write(frame: pl.DataFrame, place: Path, dialect: Dialect) -> None:
+    def write(frame: pl.DataFrame, path: Path, dialect: Dialect) -> None:
         from kanopy._table.formats.statistics import write_statistics
 
-        write_statistics(frame, place, suffix, dialect.labels)
+        write_statistics(frame, path, suffix, dialect.labels)
 
     return write
 
@@ -224,11 +224,11 @@ WRITERS: dict[str, Writer] = {
     ".txt": write_text,
     ".tsv": _write_tabs,
     ".tab": _write_tabs,
-    ".parquet": lambda frame, place, dialect: frame.write_parquet(place),
-    ".pq": lambda frame, place, dialect: frame.write_parquet(place),
-    ".arrow": lambda frame, place, dialect: frame.write_ipc(place),
-    ".feather": lambda frame, place, dialect: frame.write_ipc(place),
-    ".ipc": lambda frame, place, dialect: frame.write_ipc(place),
+    ".parquet": lambda frame, path, dialect: frame.write_parquet(path),
+    ".pq": lambda frame, path, dialect: frame.write_parquet(path),
+    ".arrow": lambda frame, path, dialect: frame.write_ipc(path),
+    ".feather": lambda frame, path, dialect: frame.write_ipc(path),
+    ".ipc": lambda frame, path, dialect: frame.write_ipc(path),
     ".xlsx": _write_excel,
     **{suffix: _write_statistics(suffix) for suffix in (".sav", ".zsav", ".por", ".dta", ".xpt")},
 }
@@ -245,14 +245,15 @@ def writer_of(path: Path) -> Writer:
         text = {".csv": write_text, ".txt": write_text, ".tsv": _write_tabs, ".tab": _write_tabs}.get(suffixes[0])
         if text is not None:
             compression, write = _COMPRESSED[suffixes[1]], text
-            return lambda frame, place, dialect: write(frame, place, dialect, compression=compression)
+            return lambda frame, path, dialect: write(frame, path, dialect, compression=compression)
     writer = WRITERS.get(suffixes[-1]) if suffixes else None
     if writer is None:
-        shown = suffixes[-1] if suffixes else "no suffix"
-        if shown == ".sas7bdat":
+        suffix_shown = suffixes[-1] if suffixes else "no suffix"
+        if suffix_shown == ".sas7bdat":
             raise DataError(f"{path.name!r}: only SAS writes .sas7bdat files. Write to .xpt, which SAS reads.")
         raise DataError(
-            f"Cannot tell the format to write {path.name!r} in ({shown}). Known suffixes: {', '.join(WRITERS)}, and "
+            f"Cannot tell the format to write {path.name!r} in ({suffix_shown}). Known suffixes: "
+            f"{', '.join(WRITERS)}, and "
             ".csv.gz or .csv.zst."
         )
     return writer

@@ -121,10 +121,10 @@ def read_aloud(
     source: str | os.PathLike[str], *, columns: Sequence[str] | None = None, layout: Layout | None = None
 ) -> Source:
     """Read a table for a program, which is told by warnings what is unusual about its file."""
-    found = read_source(source, columns=columns, layout=layout)
-    for note in found.notes:
+    source_read = read_source(source, columns=columns, layout=layout)
+    for note in source_read.notes:
         warnings.warn(note, UserWarning, stacklevel=3)
-    return found
+    return source_read
 
 
 def read_source(
@@ -150,8 +150,8 @@ def _read(text: str, wanted: list[str] | None, layout: Layout) -> Source:
         layout.refuse_but(where=shown_address(text), what="a table of a database")
         from kanopy._table.databases import read_postgres
 
-        found, notes = read_postgres(text)
-        return _checked(Source(found, None, "postgresql", None, notes), shown_address(text), wanted)
+        table_read, notes = read_postgres(text)
+        return _checked(Source(table_read, None, "postgresql", None, notes), shown_address(text), wanted)
     if text.startswith(URL_SCHEMES):
         return _read_url(text, wanted, layout)
     path, inner, query = split_source(text)
@@ -237,9 +237,10 @@ def _kind(path: Path) -> str:
             raise DataError(f"{path} is a folder. Give one file.")
         if suffixes and suffixes[-1] == ".toml":
             raise DataError(f"{path.name!r} is no table. Give the table, and a job after --job.")
-        shown = suffixes[-1] if suffixes else "no suffix"
+        suffix_shown = suffixes[-1] if suffixes else "no suffix"
         raise DataError(
-            f"Cannot tell the format of {path.name!r} ({shown}). Known suffixes: {', '.join(KINDS)}; text files also "
+            f"Cannot tell the format of {path.name!r} ({suffix_shown}). Known suffixes: {', '.join(KINDS)}; text "
+            f"files also "
             f"with {' or '.join(COMPRESSIONS)}."
         )
     return KINDS[suffixes[-1]]
@@ -353,9 +354,9 @@ def _read_url(url: str, columns: list[str] | None, layout: Layout) -> Source:
                 while block := answer.read(1 << 20):
                     file.write(block)
         except (urllib.error.URLError, OSError, ValueError) as error:
-            shown = shown_address(url)
+            address_shown = shown_address(url)
             raise DataError(
-                f"Cannot fetch {shown}: {error}. Check the address, or download the file yourself."
+                f"Cannot fetch {address_shown}: {error}. Check the address, or download the file yourself."
             ) from None
-        found = read_source(copy, columns=columns, layout=layout)
-    return replace(found, path=None)
+        fetched = read_source(copy, columns=columns, layout=layout)
+    return replace(fetched, path=None)

@@ -269,6 +269,33 @@ class Controller(Reviewing, TaskCache):
             suffix=self.suffix,
         )
 
+    async def attack(self, settings: Mapping[str, Any], who: str = "") -> dict[str, Any]:
+        """Attack the newest release, beside a control group (`tasks.evidence.attack` names the settings)."""
+        return await self._examine("Attacking the release", "evidence.attack", self.record_attack, settings, who)
+
+    async def check_profile(self, settings: Mapping[str, Any], who: str = "") -> dict[str, Any]:
+        """Check the newest release against the requirements of an authority (`tasks.evidence.profile`)."""
+        return await self._examine("Checking requirements", "evidence.profile", self.record_profile, settings, who)
+
+    async def _examine(
+        self, what: str, task: str, record: Any, settings: Mapping[str, Any], who: str
+    ) -> dict[str, Any]:
+        summary, folder = self.summary, self.result_folder
+        if summary is None:
+            raise JobError("No release of this job was made yet: run it under Release.")
+        found: dict[str, Any] = await self.run_long(
+            what, task, **self.task_arguments, folder=str(folder), file=summary["file"], table=summary["table"],
+            **settings,
+        )  # fmt: skip
+        record(folder.name, found, who or system_user())
+        return found
+
+    def other_table(self, place: str) -> str:
+        """A table that is named beside the project's own: a path as the person wrote it, or an uploaded file."""
+        if self.project.is_upload(place):
+            return str(self.project.folder / place)
+        return resolved(place) if place else ""
+
     @property
     def hierarchies_mark(self) -> str:
         """Identifies the table with its roles and hierarchies, to which explored points belong."""

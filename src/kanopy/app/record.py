@@ -20,8 +20,8 @@ from kanopy._files import Release
 
 FORMAT = "kanopy-record"
 LISTED, HEAD = "record.jsonl", "record.head"
-MADE, ANSWERED, REOPENED, COMMENTED, SIGNED, REMOVED = (
-    "release", "answer", "answer withdrawn", "comment", "signature", "release removed",
+MADE, ANSWERED, REOPENED, COMMENTED, SIGNED, REMOVED, ATTACKED, PROFILED = (
+    "release", "answer", "answer withdrawn", "comment", "signature", "release removed", "attack", "profile",
 )  # fmt: skip
 LONGEST_WORDS = 4_000
 
@@ -197,5 +197,7 @@ def said(event: Mapping[str, Any]) -> str:
         COMMENTED: (f"on {event.get('about') or release}:", event.get("words", "")),
         SIGNED: ("signed", release, f"({event.get('words')})" if event.get("words") else ""),
         REMOVED: ("removed release", release),
+        ATTACKED: ("attacked", release, event.get("words", "")),
+        PROFILED: ("checked", release, event.get("words", "")),
     }.get(kind, (kind,))
     return " ".join(word for word in words if word)

@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING, Any
 from kanopy._errors import DataError, JobError
 from kanopy.app.record import (
     ANSWERED,
+    ATTACKED,
     COMMENTED,
     MADE,
+    PROFILED,
     REMOVED,
     REOPENED,
     SIGNED,
@@ -67,6 +69,16 @@ class Reviewing:
             "source": Path(str(summary["source"]).partition("::")[0]).name, "digests": dict(summary["digests"]),
             "rows": summary["rows"], "suppressed": summary["suppressed"], "k": summary["k"],
         })  # fmt: skip
+
+    def record_attack(self, release: str, found: Mapping[str, Any], who: str) -> None:
+        """A release was attacked: by whom, and what was measured."""
+        self._add({"event": ATTACKED, "release": release, "who": who, "words": found["verdict"],
+                   "seed": found["seed"], "guesses": found["guesses"]})  # fmt: skip
+
+    def record_profile(self, release: str, found: Mapping[str, Any], who: str) -> None:
+        """A release was compared with the requirements of an authority."""
+        self._add({"event": PROFILED, "release": release, "who": who,
+                   "words": f"with {found['title']}: {found['verdict']}"})  # fmt: skip
 
     def answer(self, release: str, warning: str, why: str, who: str) -> None:
         """Accept a warning of a release, with a reason."""

@@ -15,21 +15,23 @@ from nicegui.events import KeyEventArguments
 
 from kanopy._errors import Cancelled, KanopyError, NoSolution, shown_address
 from kanopy.app.controller import Controller, system_user
-from kanopy.app.pages.data_page import DataPage
-from kanopy.app.pages.download_page import DownloadPage
+from kanopy.app.pages.data.data_page import DataPage
+from kanopy.app.pages.evidence.attacks_page import AttacksPage
+from kanopy.app.pages.evidence.risk_page import RiskPage
 from kanopy.app.pages.explore_page import ExplorePage
+from kanopy.app.pages.handover.download_page import DownloadPage
+from kanopy.app.pages.handover.review_page import ReviewPage
 from kanopy.app.pages.help_page import HelpPage
-from kanopy.app.pages.hierarchies_page import HierarchiesPage
+from kanopy.app.pages.hierarchies.hierarchies_page import HierarchiesPage
 from kanopy.app.pages.page import Page, PageLeft
-from kanopy.app.pages.release_page import ReleasePage
-from kanopy.app.pages.review_page import ReviewPage
-from kanopy.app.pages.risk_page import RiskPage
+from kanopy.app.pages.release.release_page import ReleasePage
 from kanopy.app.project import Project, safe_name
 from kanopy.app.task_cache import Superseded
 from kanopy.app.widgets.elements import button, labelled, own_file, tip
+from kanopy.attacks.policies import POLICIES
 
 PAGES: tuple[type[Page], ...] = (
-    DataPage, HierarchiesPage, ReleasePage, ExplorePage, RiskPage, ReviewPage, DownloadPage,
+    DataPage, HierarchiesPage, ReleasePage, ExplorePage, RiskPage, AttacksPage, ReviewPage, DownloadPage,
 )  # fmt: skip
 ALL_PAGES: tuple[type[Page], ...] = (*PAGES, HelpPage)
 THEMES = {"auto": None, "light": False, "dark": True}
@@ -46,6 +48,8 @@ DOWNLOADS = {
     "mapping.csv": "text/csv", "manifest.json": "application/json", "report.html": "text/html",
     "report.json": "application/json", "reproduce.py": "text/x-python",
 }  # fmt: skip
+DOCUMENTS = (".html", ".json", ".pdf", ".docx")
+"""What profiles of authorities are written as."""
 
 
 def make_application(project: Project, data: str | None = None) -> FastAPI:
@@ -59,7 +63,8 @@ def make_application(project: Project, data: str | None = None) -> FastAPI:
         if safe_name(run) != run:
             return PlainTextResponse("There is no such file.", 404)
         folder = project.result_folder(run)
-        known = {*DOWNLOADS, *(path.name for path in folder.glob("release.*"))} if folder.is_dir() else set()
+        known = {*DOWNLOADS, *(f"{policy}{ending}" for policy in POLICIES for ending in DOCUMENTS)}
+        known |= {path.name for path in folder.glob("release.*")} if folder.is_dir() else set()
         if name not in known or not (folder / name).is_file():
             return PlainTextResponse("There is no such file.", 404)
         if name == "report.html":  # shown in the browser: without scripts, and with a policy of its own

@@ -23,6 +23,8 @@ MAX_CACHED = 200
 READING = ("skip_rows", "missing_tokens", "column_tokens", "decimals")
 """The settings of a job that say how the table is read."""
 AT_K, AT_ROLES = (*READING, "k", "unit"), (*READING, "quasi", "sensitive", "unit")
+ALL_OF_JOB = ("*",)
+"""Results that depend on the whole job."""
 PREFETCH_SECONDS = 1.5
 MAX_PREFETCHED_ROWS = 100_000
 """Risky rows of larger tables are computed only on request."""
@@ -98,7 +100,9 @@ class TaskCache:
         """The cache key and the arguments of a task; `of` names the settings of the job that its result depends on."""
         if of is not None:
             job = self.project.work.job
-            arguments = {**self.arguments_for(Job(**{field: getattr(job, field) for field in of})), **arguments}
+            if of != ALL_OF_JOB:
+                job = Job(**{field: getattr(job, field) for field in of})
+            arguments = {**self.arguments_for(job), **arguments}
         return self._cache_key(name, arguments), arguments
 
     def if_cached(self, name: str, of: Sequence[str] | None, **arguments: Any) -> Any:
@@ -180,7 +184,7 @@ class TaskCache:
             for worker in (self.quick, self.previews, self.long):
                 worker.submit("releases.warm_up", previews=worker is self.previews)
             with contextlib.suppress(KanopyError):  # the app is being closed
-                await self.cached("releases.catalogue", None)
+                await self.cached("catalogue.catalogue", None)
         if self.project.work.source and self.underway is None:
             before = self.project.job_mark
             with contextlib.suppress(KanopyError, Superseded):

@@ -94,8 +94,8 @@ class Classification(ReprMixin):
             raise HierarchyError(f"{where} holds no codes. Give rows of code, label and parent.")
         parents: dict[str, dict[str, None]] = {code: {} for code in index}
         for code, _, above in given:
-            parents[code] |= {each: None for each in above if each}
-        unknown = sorted({each for above in parents.values() for each in above if each not in index})
+            parents[code] |= {parent_code: None for parent_code in above if parent_code}
+        unknown = sorted({code for above in parents.values() for code in above if code not in index})
         if unknown:
             raise HierarchyError(
                 f"{where}: parents that are no codes of it: {some(unknown)}. Add a row for each, or leave the parent "
@@ -103,7 +103,7 @@ class Classification(ReprMixin):
             )
         codes = list(index)
         number = {code: at for at, code in enumerate(codes)}
-        all_parents = [tuple(number[each] for each in parents[code]) for code in codes]
+        all_parents = [tuple(number[parent_code] for parent_code in parents[code]) for code in codes]
         depth = _depths(all_parents, codes, where)
         # Of several parents the deepest is taken until a column says which loses least.
         first = [max(above, key=lambda at: (depth[at], -at)) if above else -1 for above in all_parents]
@@ -152,13 +152,13 @@ class Classification(ReprMixin):
     @cached_property
     def index(self) -> dict[str, int]:
         """From a code without dots, spaces and case to its number; a code of more detail wins."""
-        found = dict(self.aliases)
+        number_of_code = dict(self.aliases)
         bares = self.bare_codes
         for at in np.argsort(self.rank, kind="stable").tolist():
-            found[bares[at]] = at
+            number_of_code[bares[at]] = at
         # Ranges as they are written: without its dash, 31-33 is the code of an industry.
         ranges = (at for at in np.flatnonzero(self.rank < max(len(self.levels) - 1, 1)).tolist())
-        return found | {self.codes[at].upper(): at for at in ranges if "-" in self.codes[at]}
+        return number_of_code | {self.codes[at].upper(): at for at in ranges if "-" in self.codes[at]}
 
     @cached_property
     def bare_codes(self) -> list[str]:
@@ -168,30 +168,30 @@ class Classification(ReprMixin):
     @cached_property
     def by_label(self) -> dict[str, tuple[int, ...]]:
         """From a label in any language, normalized by `plain`, to the codes that have it."""
-        found: dict[str, tuple[int, ...]] = {}
+        numbers_of_label: dict[str, tuple[int, ...]] = {}
         for labels in self.labels_by_language.values():
             for at, key in enumerate(all_plain(labels)):
-                known = found.get(key)
-                if known is None:
-                    found[key] = (at,)
-                elif at not in known:
-                    found[key] = (*known, at)
-        return found
+                known_numbers = numbers_of_label.get(key)
+                if known_numbers is None:
+                    numbers_of_label[key] = (at,)
+                elif at not in known_numbers:
+                    numbers_of_label[key] = (*known_numbers, at)
+        return numbers_of_label
 
     def find(self, code: str) -> int:
         """The number of a code, however it is written; the error suggests near misses."""
-        found = self.index.get(bare(code))
-        if found is None:
+        node = self.index.get(bare(code))
+        if node is None:
             raise HierarchyError(f"{self.name} has no code {code!r}. {near_miss(code, self.codes[:10_000])}")
-        return found
+        return node
 
     def chain(self, at: int) -> list[int]:
         """A code and what lies above it, the nearest first."""
-        found = []
+        chain = []
         while at >= 0:
-            found.append(at)
+            chain.append(at)
             at = int(self.parent[at])
-        return found
+        return chain
 
     def table(self, nodes: Ints) -> Ints:
         """Level by level, from the most detailed to the broadest, what lies above each of some codes.
@@ -199,15 +199,15 @@ class Classification(ReprMixin):
         Where a chain leaves a level out, the code below stands in; where a code itself lies higher, it does.
         """
         rows = np.empty((len(self.levels), len(nodes)), np.int32)
-        own = np.asarray(nodes, np.int32)
+        current = np.asarray(nodes, np.int32)
         for row, rank in enumerate(range(len(self.levels) - 1, -1, -1)):
             while True:
-                above = self.parent[own]
-                lower = (self.rank[own] > rank) & (above >= 0)
+                above = self.parent[current]
+                lower = (self.rank[current] > rank) & (above >= 0)
                 if not lower.any():
                     break
-                own = np.where(lower, above, own).astype(np.int32)
-            rows[row] = own
+                current = np.where(lower, above, current).astype(np.int32)
+            rows[row] = current
         return rows
 
     def common_ancestor(self, nodes: Iterable[int]) -> int:
@@ -219,10 +219,10 @@ class Classification(ReprMixin):
     @cached_property
     def children(self) -> dict[int, list[int]]:
         """The codes directly below each (under -1 those without a parent)."""
-        found: dict[int, list[int]] = {}
+        children: dict[int, list[int]] = {}
         for at, above in enumerate(self.parent.tolist()):
-            found.setdefault(above, []).append(at)
-        return found
+            children.setdefault(above, []).append(at)
+        return children
 
     def counts(self) -> dict[str, int]:
         """How many codes each level has."""
@@ -315,26 +315,29 @@ def joined(parts: Sequence[Classification]) -> Classification:
     parent, rank = [], []
     aliases: dict[str, int] = {}
     others: dict[int, tuple[int, ...]] = {}
-    deepest = max(len(part.levels) for part in parts)
+    deepest = max(len(part_classification.levels) for part_classification in parts)
     main = parts[0].languages[:1] or (ENGLISH,)
     labels: list[str] = []
     taken: dict[str, int] = {}
-    for part in parts:
+    for part_classification in parts:
         start = len(codes)
-        for key, at in part.index.items():
+        for key, at in part_classification.index.items():
             taken.setdefault(key, start + at)
-        codes += part.codes
-        parent.append(np.where(part.parent >= 0, part.parent + start, -1))
-        rank.append(part.rank)
-        aliases |= {key: at + start for key, at in part.aliases.items() if key not in aliases}
-        others |= {at + start: tuple(each + start for each in above) for at, above in part.other_parents.items()}
-        labels += part.labels()
+        codes += part_classification.codes
+        parent.append(np.where(part_classification.parent >= 0, part_classification.parent + start, -1))
+        rank.append(part_classification.rank)
+        aliases |= {key: at + start for key, at in part_classification.aliases.items() if key not in aliases}
+        others |= {
+            at + start: tuple(above_node + start for above_node in above)
+            for at, above in part_classification.other_parents.items()
+        }
+        labels += part_classification.labels()
     made = Classification(
-        "+".join(part.name for part in parts),
+        "+".join(part_classification.name for part_classification in parts),
         codes,
         np.concatenate(parent).astype(np.int32),
         np.concatenate(rank).astype(np.int32),
-        max((part.levels for part in parts), key=len) if deepest else (),
+        max((part_classification.levels for part_classification in parts), key=len) if deepest else (),
         {main[0]: labels},
         aliases,
         others,
@@ -364,8 +367,8 @@ def _depths(parents: Sequence[Sequence[int]], codes: Sequence[str], where: str) 
     below: dict[int, list[int]] = {}
     waiting = [len(above) for above in parents]
     for at, above in enumerate(parents):
-        for each in above:
-            below.setdefault(each, []).append(at)
+        for above_node in above:
+            below.setdefault(above_node, []).append(at)
     depth = [0] * len(parents)
     ready = [at for at, number in enumerate(waiting) if number == 0]
     for at in ready:  # grows while it is read

@@ -56,10 +56,10 @@ def read_compact(content: bytes, where: str) -> Classification:
         rank = (np.frombuffer(ranks.encode("ascii"), np.uint8) - _FIRST_RANK).astype(np.int32)
         languages = header["languages"]
         spelled = dict(zip(languages, (text.split("\n") for text in labels), strict=True))
-        known = codes.split("\n")
-        aliases = _aliases(variants, known) if variants else {}
+        code_list = codes.split("\n")
+        aliases = _aliases(variants, code_list) if variants else {}
         return Classification(
-            header["name"], known, _parents(rank), rank, tuple(header["levels"]), spelled, aliases, {}, about
+            header["name"], code_list, _parents(rank), rank, tuple(header["levels"]), spelled, aliases, {}, about
         )
     except (ValueError, KeyError, zlib.error) as error:
         raise HierarchyError(f"{where} is no compact classification, or it was cut off ({error}).") from None
@@ -68,11 +68,11 @@ def read_compact(content: bytes, where: str) -> Classification:
 def _aliases(variants: str, codes: Sequence[str]) -> dict[str, int]:
     """Other spellings, as codes and as labels are compared."""
     number = {code: at for at, code in enumerate(codes)}
-    found = {}
+    aliases = {}
     for line in variants.split("\n"):
         spelling, _, code = line.partition("\t")
-        found[bare(spelling)] = found[plain(spelling)] = number[code]
-    return found
+        aliases[bare(spelling)] = aliases[plain(spelling)] = number[code]
+    return aliases
 
 
 def _parents(rank: Ints) -> Ints:
@@ -81,8 +81,8 @@ def _parents(rank: Ints) -> Ints:
     at = np.arange(len(rank), dtype=np.int32)
     for level in range(1, int(rank.max(initial=0)) + 1):
         last_broader = np.maximum.accumulate(np.where(rank < level, at, -1))
-        own = rank == level
-        parent[own] = last_broader[own]
+        of_level = rank == level
+        parent[of_level] = last_broader[of_level]
     return parent
 
 

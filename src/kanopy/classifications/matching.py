@@ -68,7 +68,7 @@ class Matches(ReprMixin):
 
     def of(self, how: str) -> list[str]:
         """The values that were understood in one way."""
-        return [value for value, own in zip(self.values, self.how, strict=True) if own == how]
+        return [value for value, how_matched in zip(self.values, self.how, strict=True) if how_matched == how]
 
     def notes(self) -> list[str]:
         """What to tell the user: values without a code, of another version, ranges, zeros put back, mixed levels."""
@@ -82,16 +82,16 @@ class Matches(ReprMixin):
                 "apart."
             )
         if older := self.of(OTHER_VERSION):
-            shown = [f"{value} under {self._code(value)}" for value in older]
-            notes.append(f"Not in this version of {name}, so put under the nearest code: {_listed(shown)}.")
+            listed_values = [f"{value} under {self._code(value)}" for value in older]
+            notes.append(f"Not in this version of {name}, so put under the nearest code: {_listed(listed_values)}.")
         if ranges := self.of(RANGE):
             notes.append(f"Ranges of codes: {_listed([f'{value} as {self._code(value)}' for value in ranges])}.")
         if self.zeros:
             notes.append(f"Leading zeros were put back: codes of {name} have {self.zeros} digits here.")
         held = Counter(self.classification.levels[rank] for rank in self.ranks.tolist())
         if len(held) > 1:
-            shown = [f"{number:,} at the level {level}" for level, number in held.most_common()]
-            notes.append(f"Codes of several levels: {_listed(shown)}.")
+            listed_values = [f"{number:,} at the level {level}" for level, number in held.most_common()]
+            notes.append(f"Codes of several levels: {_listed(listed_values)}.")
         return notes
 
     @property
@@ -103,8 +103,8 @@ class Matches(ReprMixin):
         return self.classification.codes[int(self.nodes[list(self.values).index(value)])]
 
 
-def _listed(shown: Sequence[str]) -> str:
-    return ", ".join(shown[:5]) + (f" and {len(shown) - 5:,} more" if len(shown) > 5 else "")
+def _listed(listed_values: Sequence[str]) -> str:
+    return ", ".join(listed_values[:5]) + (f" and {len(listed_values) - 5:,} more" if len(listed_values) > 5 else "")
 
 
 def match_values(classification: Classification, values: Iterable[str], *, nearest: bool = True) -> Matches:
@@ -122,9 +122,9 @@ def match_values(classification: Classification, values: Iterable[str], *, neare
         finder = _Finder(classification, 0, False, 5 if longest > 3 else 3)
     else:
         finder = _Finder(classification, _padding(classification, texts), nearest)
-    found = [finder.find(text) for text in texts]
-    nodes = np.array([at for at, _ in found], np.int32).reshape(len(texts))
-    return Matches(classification, texts, nodes, [how for _, how in found], finder.digits)
+    matched = [finder.find(text) for text in texts]
+    nodes = np.array([at for at, _ in matched], np.int32).reshape(len(texts))
+    return Matches(classification, texts, nodes, [how for _, how in matched], finder.digits)
 
 
 def four_digits(matches: Matches) -> list[str] | None:
@@ -190,22 +190,22 @@ class _Finder:
             return self.index.get(written.zfill(9)[:3], -1) if written.isdecimal() and len(written) in (8, 9) else -1
         if not self.dots and _NUMBER.fullmatch(written) and not written.endswith(".0"):
             return -1  # a measurement, in codes without points
-        found = self.index.get(written, -1) if "-" in written else -1
-        if found >= 0:
-            return found
+        node = self.index.get(written, -1) if "-" in written else -1
+        if node >= 0:
+            return node
         # 1.11 was 01.11, 38.9 was 038.9, before a spreadsheet read it as a number.
         if self.pointed and _DECIMAL.fullmatch(written) and written not in self.pointed:
             for zeros in ("0", "00"):
-                if (found := self.pointed.get(zeros + written, -1)) >= 0:
-                    return found
+                if (node := self.pointed.get(zeros + written, -1)) >= 0:
+                    return node
         key = bare(text)
         if self.digits and key.isdecimal() and len(key) < self.digits:
             key = key.zfill(self.digits)
-        found = self.index.get(key, -1)
-        if found < 0 and written.endswith(".0") and written[:-2].isdecimal():  # a whole number read as a decimal one
+        node = self.index.get(key, -1)
+        if node < 0 and written.endswith(".0") and written[:-2].isdecimal():  # a whole number read as a decimal one
             key = written[:-2].zfill(self.digits)
-            found = self.index.get(key, -1)
-        return found
+            node = self.index.get(key, -1)
+        return node
 
     def _with_label(self, code: str, label: str) -> int:
         """The code of a value that gives both: the code counts if it looks like one, or the label agrees."""
@@ -230,8 +230,8 @@ class _Finder:
             return None
         nodes = self.classification.by_label.get(key)
         if nodes is None:
-            found = self.classification.aliases.get(key)
-            return self._longer_name(text, key) if found is None else found
+            node = self.classification.aliases.get(key)
+            return self._longer_name(text, key) if node is None else node
         if len(nodes) == 1:
             return nodes[0]
         lowest = max(nodes, key=lambda at: int(self.classification.rank[at]))
@@ -243,8 +243,8 @@ class _Finder:
         """A name with more around it: in brackets, or the full name of a state (`Kingdom of Belgium`)."""
         if self.classification.about.subject == "country":
             words = [word for word in key.split() if word not in FORMS_OF_STATE]
-            if words and len(words) < key.count(" ") + 1 and (found := self._label(" ".join(words))) is not None:
-                return found
+            if words and len(words) < key.count(" ") + 1 and (shorter := self._label(" ".join(words))) is not None:
+                return shorter
         return self._in_brackets(text)
 
     def _in_brackets(self, text: str) -> int | None:
@@ -263,9 +263,9 @@ class _Finder:
             return -1
         least = shortest_parent(self.classification)
         for length in range(len(key) - 1, least - 1, -1):
-            part = key[:length]
-            at = self.index.get(part, -1)
-            if at >= 0 and (part.isdecimal() or self.classification.bare_codes[at] == part):
+            beginning = key[:length]
+            at = self.index.get(beginning, -1)
+            if at >= 0 and (beginning.isdecimal() or self.classification.bare_codes[at] == beginning):
                 return at
         return -1
 
@@ -342,6 +342,8 @@ def shortest_parent(classification: Classification) -> int:
 
 def shares(matches: Matches, counts: Mapping[str, int] | Sequence[int]) -> float:
     """The share of the rows whose value means a code."""
-    own = [counts[value] for value in matches.values] if isinstance(counts, Mapping) else list(counts)
-    total = sum(own)
-    return sum(n for n, at in zip(own, matches.nodes.tolist(), strict=True) if at >= 0) / total if total else 0.0
+    rows_of_value = [counts[value] for value in matches.values] if isinstance(counts, Mapping) else list(counts)
+    total = sum(rows_of_value)
+    return (
+        sum(n for n, at in zip(rows_of_value, matches.nodes.tolist(), strict=True) if at >= 0) / total if total else 0.0
+    )

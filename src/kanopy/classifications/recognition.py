@@ -83,9 +83,9 @@ class Recognition(ReprMixin):
         share = f"{self.match_rate:.0%}".replace("%", " %")
         text = f"codes or names of {self.classification} ({self.version}): {share} of the values match"
         if self.unmatched_count:
-            shown = ", ".join(map(repr, self.unmatched))
+            unmatched_listed = ", ".join(map(repr, self.unmatched))
             more = f" and {self.unmatched_count - len(self.unmatched):,} more"
-            text += f"; not: {shown}{more if self.unmatched_count > len(self.unmatched) else ''}"
+            text += f"; not: {unmatched_listed}{more if self.unmatched_count > len(self.unmatched) else ''}"
         if self.ambiguous:
             text += f"; {' and '.join(self.ambiguous)} match as well: choose"
         return text
@@ -114,32 +114,32 @@ def recognize(
     texts = list(held)
     tried = texts[:: max(1, len(texts) // MOST_TRIED)]
     words = name_words(name)
-    bundled = [each for each, source in SOURCES.items() if source.kind == BUNDLED]
-    tries = [_best_version(own, tried, held, words) for own in only or bundled]
+    bundled = [source_name for source_name, source in SOURCES.items() if source.kind == BUNDLED]
+    tries = [_best_version(source_name, tried, held, words) for source_name in only or bundled]
     tries += [] if only else [_by_shape("atc", tried, held, words)]
-    found = [each for each in tries if each is not None]
-    found.sort(key=lambda each: (-_worth(each), each.classification))
-    return _with_rivals(found)
+    recognitions = [recognition for recognition in tries if recognition is not None]
+    recognitions.sort(key=lambda recognition: (-_worth(recognition), recognition.classification))
+    return _with_rivals(recognitions)
 
 
-def _worth(found: Recognition) -> float:
+def _worth(recognition: Recognition) -> float:
     """How well a classification fits: states are no counties, though the counties know them as what lies above."""
-    return found.match_rate * (1 + math.log1p(found.evidence) / 10) * (0.8 + 0.2 * found.detailed)
+    return recognition.match_rate * (1 + math.log1p(recognition.evidence) / 10) * (0.8 + 0.2 * recognition.detailed)
 
 
-def _with_rivals(found: list[Recognition]) -> list[Recognition]:
+def _with_rivals(recognitions: list[Recognition]) -> list[Recognition]:
     """The best says which others of the same subject match as well."""
-    if len(found) < 2:
-        return found
-    best = found[0]
+    if len(recognitions) < 2:
+        return recognitions
+    best = recognitions[0]
     rivals = tuple(
         other.classification
-        for other in found[1:]
+        for other in recognitions[1:]
         if other.subject == best.subject and other.match_rate >= best.match_rate - 0.02
     )
     from dataclasses import replace
 
-    return [replace(best, ambiguous=rivals), *found[1:]]
+    return [replace(best, ambiguous=rivals), *recognitions[1:]]
 
 
 def name_words(name: str) -> frozenset[str]:
@@ -149,8 +149,8 @@ def name_words(name: str) -> frozenset[str]:
     ['3', 'country', 'iso', 'iso3', 'patient', 'patientcountryiso3']
     """
     parts = re.split(r"[\W_]+", name)
-    words = {word.casefold() for part in parts for word in _WORDS.findall(part)}
-    return frozenset(words | {part.casefold() for part in parts if part.islower() or part.isupper()} | {
+    words = {word.casefold() for name_part in parts for word in _WORDS.findall(name_part)}
+    return frozenset(words | {word.casefold() for word in parts if word.islower() or word.isupper()} | {
         re.sub(r"[\W_]", "", name).casefold()
     } - {""})  # fmt: skip
 
@@ -185,15 +185,15 @@ def _best_version(name: str, tried: list[str], held: Mapping[str, int], words: f
         enough = -math.inf if numbers else 0.0 if strict or (named and matches.rate > ALL) else ENOUGH_NAMED
         if evidence <= (enough if named else ENOUGH):
             continue
-        found = _recognition(stem if together else name, classification, matches, held, evidence)
-        if best is None or found.match_rate > best.match_rate + (BETTER if together else 1e-9):
-            best = found
+        recognition = _recognition(stem if together else name, classification, matches, held, evidence)
+        if best is None or recognition.match_rate > best.match_rate + (BETTER if together else 1e-9):
+            best = recognition
     return best
 
 
 def _apart(together: str, sample: list[str]) -> float:
     """How much of some values the parts of a joined classification know, added up: cheaper than joining them."""
-    return sum(_rate(part, tuple(sample)) for part in together.split("+"))
+    return sum(_rate(single_name, tuple(sample)) for single_name in together.split("+"))
 
 
 @lru_cache(maxsize=4096)
@@ -225,7 +225,7 @@ def speaks_of(words: frozenset[str], subject: frozenset[str]) -> bool:
     (True, False)
     """
     return bool(words & subject) or any(
-        word.startswith(each) and len(word) <= len(each) + 3 for each in subject if len(each) > 5 for word in words
+        word.startswith(topic) and len(word) <= len(topic) + 3 for topic in subject if len(topic) > 5 for word in words
     )
 
 
@@ -233,11 +233,11 @@ def _recognition(
     name: str, classification: Classification, matches: Matches, held: Mapping[str, int], evidence: float
 ) -> Recognition:
     rows = sum(held[value] for value in matches.values)
-    known = sum(held[value] for value, at in zip(matches.values, matches.nodes.tolist(), strict=True) if at >= 0)
+    matched_rows = sum(held[value] for value, at in zip(matches.values, matches.nodes.tolist(), strict=True) if at >= 0)
     left = sorted(matches.unmatched, key=lambda value: (-held[value], value))
     detailed = float(matches.ranks.mean()) / max(len(classification.levels) - 1, 1) if matches.rate else 0.0
     return Recognition(
-        name, classification.name, matches.rate, known / rows if rows else 0.0, tuple(left[:5]), len(left),
+        name, classification.name, matches.rate, matched_rows / rows if rows else 0.0, tuple(left[:5]), len(left),
         classification.about.role, classification.about.subject, evidence, detailed,
     )  # fmt: skip
 
@@ -271,14 +271,14 @@ def _evidence(classification: Classification, matches: Matches, named: bool) -> 
     """How unlikely it is that so many values match by chance (natural logarithm)."""
     density = densities(classification)
     expected: list[float] = []
-    known = []
+    is_known = []
     codes = 0
     seen = set()
     for value, at, how in zip(matches.values, matches.nodes.tolist(), matches.how, strict=True):
-        own = at if at >= 0 else ("", value)
-        if own in seen:
+        entry_key = at if at >= 0 else ("", value)
+        if entry_key in seen:
             continue
-        seen.add(own)
+        seen.add(entry_key)
         if how == LABEL or (how == CODE and _is_name(classification, value)):
             chance = CHANCE_OF_LABEL
         elif how in FOUND_BY_CODE:
@@ -292,12 +292,12 @@ def _evidence(classification: Classification, matches: Matches, named: bool) -> 
         else:
             chance = CHANCE_OF_LABEL
         expected.append(chance)
-        known.append(at >= 0)
+        is_known.append(at >= 0)
     if not named and codes and not _looks_coded(classification, matches):
         return -1.0
     gain = 0.0
-    for chance, own in zip(expected, known, strict=True):
-        gain += -math.log(chance) if own else math.log(max(1 - LEAST_RATE, 0.05))
+    for chance, entry_key in zip(expected, is_known, strict=True):
+        gain += -math.log(chance) if entry_key else math.log(max(1 - LEAST_RATE, 0.05))
     return gain
 
 
@@ -358,15 +358,15 @@ def _by_shape(name: str, tried: list[str], held: Mapping[str, int], words: froze
     """Codes that only their shape tells: full codes of seven characters, or a name that says so."""
     shape, source = SHAPES[SOURCES[name].shape], SOURCES[name]
     keys = [bare(value) for value in tried]
-    known = [bool(shape.pattern.fullmatch(key)) and len(key) in shape.lengths for key in keys]
-    rate = float(np.mean(known))
-    long = sum(own and len(key) == shape.lengths[-1] for own, key in zip(known, keys, strict=True))
+    has_shape = [bool(shape.pattern.fullmatch(key)) and len(key) in shape.lengths for key in keys]
+    rate = float(np.mean(has_shape))
+    long = sum(fits and len(key) == shape.lengths[-1] for fits, key in zip(has_shape, keys, strict=True))
     named = bool(words & {name, name.partition("-")[0]})
     if rate < (LEAST_RATE_NAMED if named else LEAST_RATE) or (not named and (long < 5 or long * 2 < len(keys))):
         return None
     rows = sum(held[value] for value in tried)
-    left = [value for value, own in zip(tried, known, strict=True) if not own]
-    own_rows = sum(held[value] for value, own in zip(tried, known, strict=True) if own)
+    left = [value for value, fits in zip(tried, has_shape, strict=True) if not fits]
+    own_rows = sum(held[value] for value, fits in zip(tried, has_shape, strict=True) if fits)
     return Recognition(
         name, "shape of the codes", rate, own_rows / rows, tuple(left[:5]), len(left), source.role, source.subject,
         3.0 * long,
@@ -384,17 +384,17 @@ def covers(values: Sequence[str], *, name: str = "", least: float = 0.8) -> tupl
     """
     words = name_words(name)
     best: tuple[float, str, Matches] | None = None
-    for own in WORD_SOURCES:
-        classification = load_classification(own)
+    for source_name in WORD_SOURCES:
+        classification = load_classification(source_name)
         named = speaks_of(words, words_about(classification.about.subject))
         if classification.size > MOST_CODES_UNASKED and not named:
             continue
-        known = sum(plain(value) in names_of(classification) for value in values)
-        rate = known / max(len(values), 1)
-        if rate < (min(least, 0.5) if named else least) or (known < 3 and not named):
+        named_values = sum(plain(value) in names_of(classification) for value in values)
+        rate = named_values / max(len(values), 1)
+        if rate < (min(least, 0.5) if named else least) or (named_values < 3 and not named):
             continue
         if best is None or (rate + named) > best[0]:
-            best = rate + named, own, match_values(classification, values, nearest=False)
+            best = rate + named, source_name, match_values(classification, values, nearest=False)
     return None if best is None else (best[1], best[2])
 
 

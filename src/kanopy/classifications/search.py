@@ -16,7 +16,7 @@ def find_codes(words: str, names: Iterable[str]) -> list[dict[str, Any]]:
     ['A00', 'A00.0']
     """
     key, sought = bare(words), plain(words).split()
-    found: list[tuple[int, dict[str, Any]]] = []
+    entries: list[tuple[int, dict[str, Any]]] = []
     for name in names:
         classification = load_classification(name)
         alias = classification.aliases.get(" ".join(sought), classification.aliases.get(key))
@@ -30,7 +30,7 @@ def find_codes(words: str, names: Iterable[str]) -> list[dict[str, Any]]:
                 worth = 1 if plain(label) == " ".join(sought) else 3
             else:
                 continue
-            above = [labels[each] for each in classification.chain(at)[1:]]
+            above = [labels[ancestor] for ancestor in classification.chain(at)[1:]]
             entry = {"classification": classification.name, "code": classification.codes[at], "label": label}
-            found.append((worth, {**entry, "above": above}))
-    return [entry for _, entry in sorted(found, key=lambda item: item[0])]
+            entries.append((worth, {**entry, "above": above}))
+    return [entry for _, entry in sorted(entries, key=lambda item: item[0])]

@@ -47,10 +47,12 @@ def of_shape(shape: str, values: Iterable[str], *, name: str = "", role: str = "
     >>> [drugs.codes[at] for at in drugs.chain(drugs.find("a02bc01"))]
     ['A02BC01', 'A02BC', 'A02B', 'A02', 'A']
     """
-    known = SHAPES[shape]
+    described_shape = SHAPES[shape]
     given = list(values)
     keys = {bare(value).rstrip("+*!") for value in given}
-    codes = sorted(key for key in keys if known.pattern.fullmatch(key) and len(key) in known.lengths)
+    codes = sorted(
+        key for key in keys if described_shape.pattern.fullmatch(key) and len(key) in described_shape.lengths
+    )
     if not codes:
         raise HierarchyError(
             f"None of the values has the shape of a code of {name or shape}: {some(given)}. Give the file of the "
@@ -58,14 +60,25 @@ def of_shape(shape: str, values: Iterable[str], *, name: str = "", role: str = "
         )
     every: dict[str, None] = {}
     for code in codes:
-        every |= {code[:length]: None for length in known.lengths if length <= len(code)}
+        every |= {code[:length]: None for length in described_shape.lengths if length <= len(code)}
     every = dict.fromkeys(sorted(every))
     number = {code: at for at, code in enumerate(every)}
-    rank = [known.lengths.index(len(code)) for code in every]
-    parent = [number[code[: known.lengths[own - 1]]] if own else -1 for code, own in zip(every, rank, strict=True)]
-    after = known.dot_after
+    rank = [described_shape.lengths.index(len(code)) for code in every]
+    parent = [
+        number[code[: described_shape.lengths[depth - 1]]] if depth else -1
+        for code, depth in zip(every, rank, strict=True)
+    ]
+    after = described_shape.dot_after
     written = [f"{code[:after]}.{code[after:]}" if after and len(code) > after else code for code in every]
     about = About(title=name or shape, version="shape of the codes, no labels", role=role)
     return Classification(
-        name or shape, written, np.array(parent, np.int32), np.array(rank, np.int32), known.levels, {}, {}, {}, about
+        name or shape,
+        written,
+        np.array(parent, np.int32),
+        np.array(rank, np.int32),
+        described_shape.levels,
+        {},
+        {},
+        {},
+        about,
     )

@@ -13,6 +13,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from functools import cache
 from typing import Annotated, Any
 
 # Threads of NumPy's linear algebra spin while they wait; our matrices are small (docs/decisions/0215-threads.md).
@@ -42,16 +43,6 @@ class Commands(TyperGroup):
             raise Cancelled("Stopped. Nothing was written.") from None
 
 
-app = typer.Typer(
-    name="kanopy",
-    cls=Commands,
-    help="Turn a table about people into one that may be published.",
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    rich_markup_mode="rich",
-)
-
 COMMANDS: dict[str, Callable[..., None]] = {
     "init": release.init,
     "anonymize": release.anonymize,
@@ -77,12 +68,12 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "record": local_app.record,
     "mcp": assistant.mcp,
 }
-for name, command in COMMANDS.items():
-    app.command(name)(command)
-app.add_typer(hierarchies.hierarchy, name="hierarchy")
-app.add_typer(ontologies.ontology, name="ontology")
-app.add_typer(classifications, name="classifications")
-app.add_typer(ledger, name="ledger")
+GROUPS = {
+    "hierarchy": hierarchies.hierarchy,
+    "ontology": ontologies.ontology,
+    "classifications": classifications,
+    "ledger": ledger,
+}
 
 
 def _version(wanted: bool) -> None:
@@ -93,13 +84,42 @@ def _version(wanted: bool) -> None:
         raise typer.Exit()
 
 
-@app.callback()
 def _main(
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Say the version and leave.")
     ] = False,
 ) -> None:
     """Turn a table about people into one that may be published."""
+
+
+def program(only: str | None = None) -> typer.Typer:
+    """All commands, or a single one: the options of all take longer to declare than a small table takes to publish."""
+    made = typer.Typer(
+        name="kanopy",
+        cls=Commands,
+        help="Turn a table about people into one that may be published.",
+        no_args_is_help=True,
+        add_completion=False,
+        pretty_exceptions_enable=False,
+        rich_markup_mode="rich",
+    )
+    made.callback()(_main)
+    for name, command in COMMANDS.items():
+        if only in (None, name):
+            made.command(name)(command)
+    for name, group in GROUPS.items():
+        if only in (None, name):
+            made.add_typer(group, name=name)
+    return made
+
+
+app = program()
+
+
+@cache
+def _command(only: str | None) -> Any:
+    """What runs a command, made once for each."""
+    return typer.main.get_command(app if only is None else program(only))
 
 
 class Interrupted(KeyboardInterrupt):
@@ -173,7 +193,9 @@ def _run() -> int:
         sweep()
         if strange := [argument for argument in sys.argv if "\0" in argument]:
             raise InputError(f"A zero character cannot be part of a command: {some(strange)}.")
-        app(args=list(_addresses(sys.argv[1:])), standalone_mode=True)
+        arguments = list(_addresses(sys.argv[1:]))
+        only = arguments[0] if arguments and arguments[0] in {*COMMANDS, *GROUPS} else None
+        _command(only)(args=arguments, standalone_mode=True)
     except KanopyError as error:
         return fail(error)
     except (OSError, UnicodeError, RecursionError, OverflowError, MemoryError) as error:

@@ -70,7 +70,7 @@ def anonymize(
     if is_linked_job(given["job"]):
         if data is not None:
             raise JobError(f"The job {str(given['job'])!r} names its tables. Leave {data!r} out.")
-        anonymize_linked(given["job"], output, given | {"encoding": layout.encoding})
+        anonymize_linked(given["job"], output, given | {"encoding": layout.encoding}, ledger)
         return
     if data is None:
         raise JobError("Name the table, or a job file that names several tables (tables.NAME).")

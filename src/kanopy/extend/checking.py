@@ -41,11 +41,11 @@ def check(thing: Any, **settings: Any) -> tuple[str, ...]:
     if not __debug__:
         raise ContractBroken("The checks are assertions: run Python without -O.")
     wrong, done = [], []
-    for name, each in contract(thing, **settings).items():
+    for name, try_contract in contract(thing, **settings).items():
         try:
-            each()
+            try_contract()
         except Exception as error:
-            rule = str(each.__doc__ or name).splitlines()[0]
+            rule = str(try_contract.__doc__ or name).splitlines()[0]
             wrong.append(f"{name}: {rule} {_reason(error)}")
         done.append(name)
     if wrong:
@@ -117,14 +117,20 @@ def _refuse_unused(thing: Any, settings: Mapping[str, Any]) -> None:
     """Refuse settings that no check of such a thing looks at."""
     made = isinstance(thing, type) and issubclass(thing, (Builder, Algorithm, Masking))
     reads = callable(thing) and not isinstance(thing, (type, Measure))
-    known = {"parameters": made, "suffix": reads, "sample": reads}
-    refuse([f"There is no setting {short(name)}. {near_miss(name, known)}" for name in settings if name not in known])
+    applies_to = {"parameters": made, "suffix": reads, "sample": reads}
+    refuse(
+        [
+            f"There is no setting {short(name)}. {near_miss(name, applies_to)}"
+            for name in settings
+            if name not in applies_to
+        ]
+    )
     what = {
         "parameters": "a class of builders, algorithms or maskings",
         "suffix": "a function that reads ontologies",
         "sample": "a function that reads ontologies",
     }
-    refuse_in_vain({name: Needs(what[name], lambda asked: False) for name in settings if not known[name]})
+    refuse_in_vain({name: Needs(what[name], lambda asked: False) for name in settings if not applies_to[name]})
 
 
 def _bound(checks: tuple[Callable[..., None], ...], *given: Any) -> dict[str, Check]:

@@ -93,8 +93,8 @@ class Column:
         read = read_moments(labels)
         if read is not None:
             items = zip(read.moments, labels, self.counts.tolist(), strict=True)
-            found = column_of_moments(read.kind, list(items), self.name)
-            return replace(found, people=self.people, period=read.period)
+            column = column_of_moments(read.kind, list(items), self.name)
+            return replace(column, people=self.people, period=read.period)
         if any(label[:1] == "0" and label[1:2].isdigit() for label in labels):
             return self
         try:
@@ -165,10 +165,10 @@ def label_numbers(labels: Iterable[str], kind: Kind = "text") -> Floats | None:
     """
     read = {"date": _days, "datetime": _days, "time": _day_part, "duration": _day_span}.get(kind, float)
     try:
-        found = np.array([] if kind == "boolean" else [read(label) for label in labels], np.float64)
+        numbers = np.array([] if kind == "boolean" else [read(label) for label in labels], np.float64)
     except ValueError:
         return None
-    return found if kind != "boolean" and np.isfinite(found).all() else None
+    return numbers if kind != "boolean" and np.isfinite(numbers).all() else None
 
 
 def _days(label: str) -> float:
@@ -180,10 +180,10 @@ def _day_part(label: str) -> float:
 
 
 def _day_span(label: str) -> float:
-    found = _DURATION.fullmatch(label)
-    if found is None:
+    match = _DURATION.fullmatch(label)
+    if match is None:
         raise ValueError(label)
-    days, hours, minutes, seconds = (float(part or 0) for part in found.groups())
+    days, hours, minutes, seconds = (float(group or 0) for group in match.groups())
     return days + (hours * 3600 + minutes * 60 + seconds) / 86400
 
 
@@ -384,11 +384,11 @@ def _python_moment(value: Any) -> dt.datetime:
 
 def _labelled(counter: Counter[Any], read: Callable[[Any], Any] = lambda value: value) -> list[tuple[Any, str, int]]:
     """Values as they are computed with, their labels and counts; values with the same label are one."""
-    found: dict[str, tuple[Any, str, int]] = {}
+    entries: dict[str, tuple[Any, str, int]] = {}
     for value, number in counter.items():
         label = canonical_label(value)
-        found[label] = (read(value), label, number + (found[label][2] if label in found else 0))
-    return list(found.values())
+        entries[label] = (read(value), label, number + (entries[label][2] if label in entries else 0))
+    return list(entries.values())
 
 
 def column_of_moments(kind: Kind, items: Iterable[tuple[Any, str, int]], name: str) -> Column:

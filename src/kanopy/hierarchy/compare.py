@@ -80,11 +80,11 @@ def _groups(h: Hierarchy, common: set[str]) -> set[frozenset[str]]:
             f"The hierarchy of {h.name!r} has {h.node_count:,} nodes: too many to compare group by group. "
             "Compare a version with fewer levels (`h.with_levels(10)`)."
         )
-    found: set[frozenset[str]] = set()
+    groups: set[frozenset[str]] = set()
     for row in h.table[1:]:
         members: dict[int, set[str]] = {}
         for value, node in zip(h.values, row.tolist(), strict=True):
             if value in common:
                 members.setdefault(node, set()).add(value)
-        found |= {frozenset(group) for group in members.values() if 1 < len(group) < len(common)}
-    return found
+        groups |= {frozenset(group) for group in members.values() if 1 < len(group) < len(common)}
+    return groups

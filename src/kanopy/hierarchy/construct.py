@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
+import gc
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -12,6 +14,19 @@ from kanopy._arrays import Ints
 from kanopy._errors import HierarchyError, listed, some
 
 Bounds = npt.NDArray[np.int64] | npt.NDArray[np.float64]
+
+
+@contextlib.contextmanager
+def paused_collection() -> Iterator[None]:
+    """Pause the search for reference cycles while many objects without cycles are made: for a file of 100,000 values
+    it takes two thirds of the time."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
 
 
 def level_table(
@@ -44,22 +59,21 @@ def level_table(
     codes = np.empty((width, len(first)), np.int32)
     labels: list[str] = []
     for level, column in enumerate(zip(*(table[i] for i in first.values()), strict=True)):
-        index: dict[str, int] = {}
-        start = len(labels)
-        codes[level] = [start + index.setdefault(label, len(index)) for label in column]
+        index = {label: number for number, label in enumerate(dict.fromkeys(column), len(labels))}
+        codes[level] = np.fromiter(map(index.__getitem__, column), np.int32, len(column))
         labels.extend(index)
     parent, broken = parents_of_table(codes, len(labels))
     if broken is not None and require_nesting:
         level, nodes = broken
-        shown = []
+        examples = []
         for node in nodes:
             here = np.flatnonzero(codes[level] == node)
             above = codes[level + 1][here]
             ends = [int(here[0]), int(here[np.argmax(above != above[0])])]
             under = (f"{labels[codes[level + 1][i]]!r} ({kind} {number[list(first.values())[i]]})" for i in ends)
-            shown.append(f"{labels[node]!r} under {' and '.join(under)}")
+            examples.append(f"{labels[node]!r} under {' and '.join(under)}")
         raise HierarchyError(
-            f"{where} does not nest between level {level} and {level + 1}: {listed(shown)}. "
+            f"{where} does not nest between level {level} and {level + 1}: {listed(examples)}. "
             "Each label must have one parent: give the parts different labels."
         )
     return len(first), labels, None if broken else parent, codes
@@ -143,13 +157,13 @@ def forest(
 
 def _pruned(above: Mapping[str, str | None], leaves: Sequence[str]) -> dict[str, str | None]:
     """Only the given leaves and what lies above them."""
-    kept: dict[str, str | None] = {}
+    pruned: dict[str, str | None] = {}
     for leaf in leaves:
         node: str | None = leaf
-        while node is not None and node not in kept:
-            kept[node] = above[node]
+        while node is not None and node not in pruned:
+            pruned[node] = above[node]
             node = above[node]
-    return kept
+    return pruned
 
 
 def heights(above: Mapping[str, str | None]) -> dict[str, int]:

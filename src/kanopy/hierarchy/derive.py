@@ -132,20 +132,20 @@ def placed(h: Hierarchy, values: Iterable[str]) -> Hierarchy:
             continue
         nodes = nodes[np.argsort(h.low[nodes], kind="stable")]
         node = nodes[np.maximum(np.searchsorted(h.low[nodes], points, side="right") - 1, 0)]
-        labels = [h.labels[each] for each in node.tolist()]
+        labels = [h.labels[label_node] for label_node in node.tolist()]
         open_end = np.array([label.endswith(")") or label.startswith("<") for label in labels], np.bool_)
         no_least, no_most = (np.array([label[:1] in signs for label in labels], np.bool_) for signs in ("<≤*", ">≥*"))
         above = (h.low[node] <= points) | no_least
         inside = above & (np.where(open_end, points < h.high[node], points <= h.high[node]) | no_most)
         table[level] = np.where(inside, node, table[level + 1] if level < h.height else -1)
-    found = table[-1] >= 0
-    if h.height == 0 or not found.any():
+    is_placed = table[-1] >= 0
+    if h.height == 0 or not is_placed.any():
         return h
-    known = [value for value, at in zip(new, found.tolist(), strict=True) if at]
-    points, table = points[found], table[:, found]
-    table[0] = np.arange(len(known)) + h.node_count
+    placed_values = [value for value, at in zip(new, is_placed.tolist(), strict=True) if at]
+    points, table = points[is_placed], table[:, is_placed]
+    table[0] = np.arange(len(placed_values)) + h.node_count
     low, high = (np.append(ends, points) for ends in (h.low, h.high))  # type: ignore[arg-type]
-    source = h.changed(labels=(*h.labels, *known), low=low, high=high, level_of=None)
+    source = h.changed(labels=(*h.labels, *placed_values), low=low, high=high, level_of=None)
     order = np.argsort(np.append(h.low[: h.size], points), kind="stable")  # type: ignore[index]
     return from_table_of(source, np.hstack([h.table, table])[:, order].astype(np.int32), h.name)
 
@@ -163,8 +163,8 @@ def _numbers_like(h: Hierarchy, values: Sequence[str]) -> dict[str, Any]:
     if both.numbers is None:
         return {}
     numbers = dict(zip(both.labels(), both.numbers.tolist(), strict=True))
-    own = [numbers[value] for value in h.values]
-    same = np.allclose(own, h.low[: h.size].astype(np.float64), rtol=1e-12, atol=0)
+    numbers_of_leaves = [numbers[value] for value in h.values]
+    same = np.allclose(numbers_of_leaves, h.low[: h.size].astype(np.float64), rtol=1e-12, atol=0)
     return {value: numbers[value] for value in read} if same else {}
 
 

@@ -26,17 +26,17 @@ def node_of(h: Hierarchy, label: str, level: int | None = None) -> int:
     >>> node_of(Hierarchy.flat(["a", "b"]), "*")
     2
     """
-    found = [node for node, text in enumerate(h.labels) if text == label]
+    nodes = [node for node, text in enumerate(h.labels) if text == label]
     if level is not None:
         here = set(h.nodes_at(level).tolist())
-        found = [node for node in found if node in here]
-    if not found:
-        known = list(h.labels[:10_000]) if level is None else h.labels_at(level)[:10_000]
+        nodes = [node for node in nodes if node in here]
+    if not nodes:
+        labels = list(h.labels[:10_000]) if level is None else h.labels_at(level)[:10_000]
         where = "" if level is None else f" at level {level}"
-        raise HierarchyError(f"The hierarchy has no node {label!r}{where}. {near_miss(label, known)}")
-    if len(found) > 1:
-        raise HierarchyError(f"{len(found)} nodes are called {label!r}. Say at which level.")
-    return found[0]
+        raise HierarchyError(f"The hierarchy has no node {label!r}{where}. {near_miss(label, labels)}")
+    if len(nodes) > 1:
+        raise HierarchyError(f"{len(nodes)} nodes are called {label!r}. Say at which level.")
+    return nodes[0]
 
 
 def rename(h: Hierarchy, label: str, to: str, *, level: int | None = None) -> Hierarchy:
@@ -95,11 +95,11 @@ def merge(h: Hierarchy, labels: Iterable[str], into: str, *, level: int | None =
     if len({int(parent[node]) for node in nodes}) > 1:
         raise HierarchyError("Only groups with the same parent can be merged. Move them under one parent first.")
     keep = max(nodes)
-    gone = set(nodes) - {keep}
-    parent = np.where(np.isin(parent, list(gone)), keep, parent).astype(np.int32)
+    merged_nodes = set(nodes) - {keep}
+    parent = np.where(np.isin(parent, list(merged_nodes)), keep, parent).astype(np.int32)
     names = list(h.labels)
     names[keep] = into
-    return _rebuilt(h, names, parent, drop=gone)
+    return _rebuilt(h, names, parent, drop=merged_nodes)
 
 
 def split(h: Hierarchy, label: str, parts: Mapping[str, Iterable[str]], *, level: int | None = None) -> Hierarchy:
@@ -121,12 +121,12 @@ def split(h: Hierarchy, label: str, parts: Mapping[str, Iterable[str]], *, level
         raise HierarchyError(f"These children of {label!r} are in none of the parts: {some(missing)}.")
     labels, parent = list(h.labels), h.tree().tolist()
     number = {}
-    for part in parts:
-        number[part] = len(labels)
-        labels.append(part)
+    for group in parts:
+        number[group] = len(labels)
+        labels.append(group)
         parent.append(parent[node])
-    for member, part in placed.items():
-        parent[children[member]] = number[part]
+    for member, group in placed.items():
+        parent[children[member]] = number[group]
     return _rebuilt(h, labels, np.array(parent, np.int32), drop={node})
 
 
@@ -172,13 +172,13 @@ def insert_level(h: Hierarchy, level: int, groups: Mapping[str, Iterable[str]]) 
     return result.changed(low=low, high=high)
 
 
-def _placed(groups: Mapping[str, Iterable[str]], known: Mapping[str, int], unknown: str) -> dict[str, str]:
+def _placed(groups: Mapping[str, Iterable[str]], allowed: Mapping[str, int], unknown: str) -> dict[str, str]:
     """The group of every member; each must be known and may have one group only."""
     placed: dict[str, str] = {}
     for group, members in groups.items():
         for member in members:
-            if member not in known:
-                raise HierarchyError(f"{unknown} {member!r}. {near_miss(member, known)}")
+            if member not in allowed:
+                raise HierarchyError(f"{unknown} {member!r}. {near_miss(member, allowed)}")
             if member in placed:
                 raise HierarchyError(f"{member!r} is put into both {placed[member]!r} and {group!r}. Choose one.")
             placed[member] = group
@@ -187,15 +187,15 @@ def _placed(groups: Mapping[str, Iterable[str]], known: Mapping[str, int], unkno
 
 def _rebuilt(h: Hierarchy, labels: list[str], parent: Ints, drop: set[int] | None = None) -> Hierarchy:
     """A hierarchy from changed parents: unused groups dropped, nodes renumbered so that parents follow children."""
-    gone = set(drop or ())
+    dropped = set(drop or ())
     while True:
-        used = {int(up) for node, up in enumerate(parent) if node not in gone and up >= 0}
-        childless = {node for node in range(h.size, len(parent)) if node not in gone and node not in used}
+        used = {int(up) for node, up in enumerate(parent) if node not in dropped and up >= 0}
+        childless = {node for node in range(h.size, len(parent)) if node not in dropped and node not in used}
         if not childless:
             break
-        gone |= childless
+        dropped |= childless
     depth = depths(parent)
-    inner = sorted((node for node in range(h.size, len(parent)) if node not in gone), key=lambda node: -depth[node])
+    inner = sorted((node for node in range(h.size, len(parent)) if node not in dropped), key=lambda node: -depth[node])
     order = [*range(h.size), *inner]
     number = {node: i for i, node in enumerate(order)}
     new_parent = np.array([number[int(parent[node])] if parent[node] >= 0 else -1 for node in order], np.int32)

@@ -142,10 +142,10 @@ class Hierarchy(HtmlReprMixin):
         """From numeric nodes in the house order (leaves first in ascending order, parents after children)."""
         parent = np.asarray(parent, np.int32)
         inner = parent >= 0
-        own = np.arange(len(parent))
-        if (parent[inner] <= own[inner]).any() or (parent[inner] >= len(parent)).any():
+        nodes = np.arange(len(parent))
+        if (parent[inner] <= nodes[inner]).any() or (parent[inner] >= len(parent)).any():
             raise HierarchyError("Interval nodes must be ordered so that a parent comes after its children.")
-        children = own[inner]
+        children = nodes[inner]
         if (low[children] < low[parent[inner]]).any() or (high[children] > high[parent[inner]]).any():
             raise HierarchyError("Some intervals stick out of their parent: the intervals do not nest.")
         return cls(size, labels, parent, name=name, low=low, high=high, table=table, level_of=level_of)
@@ -260,15 +260,15 @@ class Hierarchy(HtmlReprMixin):
         """The values that generalize to `node`."""
         if node < self.size:
             return [node]
-        found: list[int] = []
+        leaves: list[int] = []
         stack = [node]
         while stack:
             top = stack.pop()
             if top < self.size:
-                found.append(top)
+                leaves.append(top)
             else:
                 stack.extend(self.children(top))
-        return sorted(found)
+        return sorted(leaves)
 
     def ancestors(self, node: int) -> list[int]:
         """The nodes above `node`, nearest first."""
@@ -339,18 +339,18 @@ class Hierarchy(HtmlReprMixin):
 
     def level(self, level: int) -> Level:
         """Dense codes, nodes and shares of one level."""
-        found = self._levels.get(level)
-        if found is None:
+        known_level = self._levels.get(level)
+        if known_level is None:
             if not 0 <= level <= self.height:
                 raise HierarchyError(f"Level {level} does not exist: this hierarchy has levels 0 to {self.height}.")
             nodes, codes = np.unique(self.table[level], return_inverse=True)
-            found = Level(
+            known_level = Level(
                 _frozen(codes.astype(np.int32)),
                 _frozen(nodes.astype(np.int32)),
                 _frozen(self.leaf_counts[nodes] / self.size),
             )
-            self._levels[level] = found
-        return found
+            self._levels[level] = known_level
+        return known_level
 
     def nodes_at(self, level: int) -> Ints:
         """All nodes of one level, also intervals that hold none of the values."""

@@ -48,7 +48,7 @@ très mauvais; mauvais; moyen|passable; bon; très bon; excellent
 niedrig|gering; mittel; hoch; sehr hoch
 """
 SCALES = tuple(
-    {word.strip(): place for place, step in enumerate(line.split(";")) for word in step.split("|")}
+    {word.strip(): index for index, step in enumerate(line.split(";")) for word in step.split("|")}
     for line in _SCALES.strip().splitlines()
 )
 """Per scale the place of each of its words."""
@@ -71,6 +71,10 @@ def in_known_order(texts: Sequence[str]) -> list[str] | None:
     words = {text: re.sub(r"[\s_]+", " ", word).strip() for text, word in words.items()}
     for places in SCALES:
         if all(word in places for word in words.values()):
-            found = {text: places[word] for text, word in words.items()}
-            return sorted(found, key=found.__getitem__) if len(set(found.values())) == len(texts) else None
+            rank_of_text = {text: places[word] for text, word in words.items()}
+            return (
+                sorted(rank_of_text, key=rank_of_text.__getitem__)
+                if len(set(rank_of_text.values())) == len(texts)
+                else None
+            )
     return None

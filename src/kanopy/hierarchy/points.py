@@ -77,10 +77,11 @@ def read_points(texts: Sequence[str], *, order: str = "lat lon", where: str = "T
         inside_if_swapped = (np.abs(longitude) <= 90) & (np.abs(latitude) <= 180)
     read = int((~np.isnan(latitude)).sum())
     if outside.sum() * 2 > read and (inside_if_swapped | np.isnan(latitude)).all():
-        shown = [text for text, wrong in zip(texts, outside.tolist(), strict=True) if wrong]
+        outside_texts = [text for text, wrong in zip(texts, outside.tolist(), strict=True) if wrong]
         other = "lon lat" if order == "lat lon" else "lat lon"
         raise HierarchyError(
-            f"{where}: latitude and longitude look swapped: {some(shown)} lie outside the globe as {order}. Say "
+            f"{where}: latitude and longitude look swapped: {some(outside_texts)} lie outside the globe as {order}. "
+            f"Say "
             f'order = "{other}", or exchange the columns.'
         )
     nowhere = (latitude == 0) & (longitude == 0)
@@ -104,7 +105,7 @@ def _read(text: str, longitude_first: bool) -> tuple[float, float] | None:
     if (wkt := _WKT.fullmatch(text)) is not None:
         return float(wkt[2]), float(wkt[1])
     if (pair := _PAIR.fullmatch(text)) is not None:
-        first, second = (float(part.replace(",", ".")) for part in pair.groups())
+        first, second = (float(group.replace(",", ".")) for group in pair.groups())
         return (second, first) if longitude_first else (first, second)
     return _with_hemispheres(text)
 
@@ -113,23 +114,23 @@ def _with_hemispheres(text: str) -> tuple[float, float] | None:
     """Degrees, minutes and seconds with the letters of the hemispheres."""
     # Between the parts there may be a comma: decimal ones have digits on both sides.
     cleaned = re.sub(r"[;,/](?!\d)|(?<!\d)[;,/]", " ", text).strip()
-    found: dict[str, float] = {}
+    coordinates: dict[str, float] = {}
     at = 0
     while at < len(cleaned):
         before = _BEFORE.match(cleaned, at)
-        part = before or _AFTER.match(cleaned, at)
-        if part is None:
+        match = before or _AFTER.match(cleaned, at)
+        if match is None:
             return None
-        letter, *numbers = part.groups() if before else (part[4], *part.groups()[:3])
+        letter, *numbers = match.groups() if before else (match[4], *match.groups()[:3])
         degrees, minutes, seconds = (float((number or "0").replace(",", ".")) for number in numbers)
         if minutes >= 60 or seconds >= 60:
             return None
         sign = SIGNS[letter.upper()]
-        found["lat" if letter.upper() in "NS" else "lon"] = sign * (degrees + minutes / 60 + seconds / 3600)
-        at = part.end()
+        coordinates["lat" if letter.upper() in "NS" else "lon"] = sign * (degrees + minutes / 60 + seconds / 3600)
+        at = match.end()
         while at < len(cleaned) and cleaned[at].isspace():
             at += 1
-    return (found["lat"], found["lon"]) if len(found) == 2 else None
+    return (coordinates["lat"], coordinates["lon"]) if len(coordinates) == 2 else None
 
 
 def point_text(latitude: float, longitude: float) -> str:

@@ -53,16 +53,16 @@ def read_quantities(texts: Sequence[str]) -> tuple[list[Decimal], Quantity] | No
     >>> [read_quantities(texts) for texts in (["1,200", "850"], ["65 kg", "143 lb"], ["12A", "14A"], ["007 m", "12 m"])]
     [None, None, None, None]
     """
-    found = []
+    written_forms = []
     for text in texts:
         if len(text) > _LONGEST or (match := _FORM.fullmatch(text.strip())) is None:
             return None
-        found.append(match.groups())
-    if len({(_unit(before), _unit(after)) for before, _, after in found}) != 1:
+        written_forms.append(match.groups())
+    if len({(_unit(before), _unit(after)) for before, _, after in written_forms}) != 1:
         return None
-    numbers = [number for _, number, _ in found]
-    before, after = (_usual([each[at] for each in found]) for at in (0, 2))
-    if any(_tight(each) for *_, each in found) or any(re.match(r"[-−]?0\d", number) for number in numbers):
+    numbers = [number for _, number, _ in written_forms]
+    before, after = (_usual([match[at] for match in written_forms]) for at in (0, 2))
+    if any(_tight(unit) for *_, unit in written_forms) or any(re.match(r"[-−]?0\d", number) for number in numbers):
         return None
     money = re.search(_MONEY, before + after) is not None
     grouped = [number for number in numbers if "," in number]
@@ -78,7 +78,7 @@ def read_quantities(texts: Sequence[str]) -> tuple[list[Decimal], Quantity] | No
 
 def _usual(written: Sequence[str]) -> str:
     """How most write it; of two the longer."""
-    return max(Counter(written).items(), key=lambda each: (each[1], len(each[0]), each[0]))[0]
+    return max(Counter(written).items(), key=lambda entry: (entry[1], len(entry[0]), entry[0]))[0]
 
 
 def _unit(written: str) -> str:

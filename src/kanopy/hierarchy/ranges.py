@@ -62,7 +62,9 @@ def parse_range(text: str) -> NumberRange | None:
         match = form.fullmatch(text)
         if match is None:
             continue
-        unit = next((part.strip()[:2].lower() for part in match.groups()[1 + (kind == "range") :] if part.strip()), "")
+        unit = next(
+            (group.strip()[:2].lower() for group in match.groups()[1 + (kind == "range") :] if group.strip()), ""
+        )
         ends = [match[1].strip(), (match[2] if kind == "range" else match[1]).strip()]
         low, high = (_value(end) for end in ends)
         if kind == "range" and ends[1][-1:] in "kKmM" and ends[0][-1:] not in "kKmM":
@@ -80,8 +82,8 @@ def _value(end: str) -> float:
     times = {"k": 1e3, "m": 1e6}.get(plain[-1:].lower(), 1.0)
     plain = plain.rstrip("kKmM ")
     if re.fullmatch(r"\d{1,3}(?:[,.' \u00a0]\d{3})+(?:[.,]\d{1,2})?", plain):
-        whole, part = re.fullmatch(r"(.*?\d{3})(?:[.,](\d{1,2}))?", plain).groups()  # type: ignore[union-attr]
-        plain = f"{re.sub(r'[^0-9]', '', whole)}.{part or 0}"
+        whole, fraction = re.fullmatch(r"(.*?\d{3})(?:[.,](\d{1,2}))?", plain).groups()  # type: ignore[union-attr]
+        plain = f"{re.sub(r'[^0-9]', '', whole)}.{fraction or 0}"
     return float(plain.replace(",", ".")) * times
 
 
@@ -93,10 +95,10 @@ def bands_in_order(texts: Sequence[str]) -> list[str] | None:
     >>> bands_in_order(["3+", "0", "2", "1"]), bands_in_order(["1", "2"])
     (['0', '1', '2', '3+'], None)
     """
-    found = [(parse_range(text), text) for text in texts]
-    bands = [(band.low, band.high, text) for band, text in found if band is not None]
+    parsed = [(parse_range(text), text) for text in texts]
+    bands = [(band.low, band.high, text) for band, text in parsed if band is not None]
     wide = sum(low < high for low, high, _ in bands)
-    units = {band.unit for band, _ in found if band is not None} - {""}
+    units = {band.unit for band, _ in parsed if band is not None} - {""}
     open_ended = any(math.isinf(low) or math.isinf(high) for low, high, _ in bands)  # 0, 1, 2, 3+
     if len(bands) < len(texts) or len(units) > 1 or len(bands) < 2 or (wide < 2 and not open_ended):
         return None

@@ -130,13 +130,13 @@ def suggest_hierarchies(
     tried = candidates(column, k, style)
     if style is not None and not any("style" in parameters_of(type(builder)) for builder in tried):
         refuse_in_vain({"style": Needs("a column of words that an ontology knows", lambda given: False)})
-    found = [_judged(builder, tree, column, k, rule) for builder, tree in _built(tried, column)]
-    plain = [*(each for each in tried if isinstance(each, FromClassification)), *readable(column, k)]
-    found = [replace(one, reads_well=one.builder in plain) for one in found]
-    return [found[i] for i in best_first(found, [one.loss for one in found])]
+    suggestions = [_judged(builder, tree, column, k, rule) for builder, tree in _built(tried, column)]
+    plain = [*(builder for builder in tried if isinstance(builder, FromClassification)), *readable(column, k)]
+    suggestions = [replace(one, reads_well=one.builder in plain) for one in suggestions]
+    return [suggestions[i] for i in best_first(suggestions, [one.loss for one in suggestions])]
 
 
-def best_first(found: Sequence[Suggestion], losses: Sequence[float | None]) -> list[int]:
+def best_first(suggestions: Sequence[Suggestion], losses: Sequence[float | None]) -> list[int]:
     """The places of suggestions in the order of their losses; those without one come last.
 
     Of those that lose at most 5 % more than the least, what reads well comes first.
@@ -149,9 +149,14 @@ def best_first(found: Sequence[Suggestion], losses: Sequence[float | None]) -> l
 
     def place(i: int) -> tuple[bool, float, float, int]:
         loss = math.inf if (given := losses[i]) is None else given
-        return not (found[i].reads_well and loss <= least), round(loss, 12), round(found[i].typical_loss, 12), i
+        return (
+            not (suggestions[i].reads_well and loss <= least),
+            round(loss, 12),
+            round(suggestions[i].typical_loss, 12),
+            i,
+        )
 
-    return sorted(range(len(found)), key=place)
+    return sorted(range(len(suggestions)), key=place)
 
 
 def choose_hierarchy(values: Column | Iterable[Any], *, k: int = 5, parts: int = PARTS) -> Suggestion:
@@ -164,8 +169,10 @@ def choose_hierarchy(values: Column | Iterable[Any], *, k: int = 5, parts: int =
     ('≤ 19', '20–39', '≥ 40')
     """
     column = column_of(values).inferred()
-    found = [_judged(builder, tree, column, k, "level") for builder, tree in _built(readable(column, k, parts), column)]
-    return min(found, key=lambda each: (round(each.loss, 12), round(each.typical_loss, 12)))
+    suggestions = [
+        _judged(builder, tree, column, k, "level") for builder, tree in _built(readable(column, k, parts), column)
+    ]
+    return min(suggestions, key=lambda suggestion: (round(suggestion.loss, 12), round(suggestion.typical_loss, 12)))
 
 
 def official_suggestions(values: Column | Iterable[Any], *, k: int = 5) -> list[Suggestion]:
@@ -175,8 +182,8 @@ def official_suggestions(values: Column | Iterable[Any], *, k: int = 5) -> list[
     [True, False]
     """
     column = column_of(values).inferred()
-    found = [_judged(builder, tree, column, k, "level") for builder, tree in _built(suggested(column, k), column)]
-    return [replace(each, reads_well=True) for each in found]
+    judged = [_judged(builder, tree, column, k, "level") for builder, tree in _built(suggested(column, k), column)]
+    return [replace(suggestion, reads_well=True) for suggestion in judged]
 
 
 def by_meaning(column: Column, k: int = 5) -> Suggestion | None:
@@ -220,9 +227,9 @@ def knows_enough(column: Column) -> bool:
     from kanopy.ontology.load import load_ontology
     from kanopy.ontology.senses.senses import find_labels
 
-    found = find_labels(load_ontology("wordnet"), labels, None, longest=LONGEST_WORD)
-    known = sum(len(label) > 2 and found[label].how in ("exact", "morphology") for label in labels)
-    return known >= ENOUGH_KNOWN * len(labels)
+    senses = find_labels(load_ontology("wordnet"), labels, None, longest=LONGEST_WORD)
+    count_known = sum(len(label) > 2 and senses[label].how in ("exact", "morphology") for label in labels)
+    return count_known >= ENOUGH_KNOWN * len(labels)
 
 
 def _built(builders: Iterable[Builder], column: Column) -> Iterator[tuple[Builder, Hierarchy | Proposal]]:
@@ -270,7 +277,7 @@ def candidates(column: Column, k: int, style: str | None = None) -> list[Builder
             from kanopy.hierarchy.builders.semantic.builders import Ontology
 
             more.append(Ontology() if style is None else Ontology(style=style))
-        return [*builders, *(each for each in (*more, Suppress()) if each not in builders)]
+        return [*builders, *(builder for builder in (*more, Suppress()) if builder not in builders)]
     if column.kind == "integer":
         builders += _round_widths(column)
     builders += [EqualWidth(), Cgh(), EqualFrequency(), Iotf(), Otf(), Otf(linkage="centroid"), Chu(), Han()]
@@ -422,16 +429,16 @@ def _judge(rule: str, hierarchy: Hierarchy, rows: Longs, width: Floats) -> Judge
         return lambda k: _cut_loss(hierarchy, rows, width, k)
     levels = []
     short = hierarchy.with_levels(DEEPEST) if hierarchy.height > DEEPEST else hierarchy
-    own = rows[: hierarchy.size]
+    rows_of_leaf = rows[: hierarchy.size]
     for level in range(short.height + 1):
         codes = short.level(level).codes
-        held = np.bincount(codes, weights=own).astype(np.int64)
+        held = np.bincount(codes, weights=rows_of_leaf).astype(np.int64)
         nodes = short.level(level).nodes
         # A shortened hierarchy has other node numbers; its intervals tell the widths.
         node_width = width[nodes] if short is hierarchy else _short_widths(short, hierarchy, width)[nodes]
         held_nodes = held > 0
         levels.append(
-            (int(held[held_nodes].min()), float((held * node_width).sum() / own.sum()), int(held_nodes.sum()))
+            (int(held[held_nodes].min()), float((held * node_width).sum() / rows_of_leaf.sum()), int(held_nodes.sum()))
         )
 
     return lambda k: next(((loss, groups) for smallest, loss, groups in levels if smallest >= k), (1.0, 1))

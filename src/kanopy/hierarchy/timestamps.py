@@ -51,17 +51,17 @@ def read_moments(texts: Sequence[str]) -> Timestamps | None:
         return None  # spares most columns of words all that follows
     if (days := days_of(texts)) is not None:
         return Timestamps("date", days)
-    if found := _all(texts, [_iso, *(partial(_written, day + time) for day in USUAL_DATES for time in USUAL_TIMES)]):
-        return Timestamps("datetime", found)
-    if found := _all(texts, [partial(_written, form) for form in _CLOCKS]):
-        return Timestamps("time", [moment.time() for moment in found])
+    if moments := _all(texts, [_iso, *(partial(_written, day + time) for day in USUAL_DATES for time in USUAL_TIMES)]):
+        return Timestamps("datetime", moments)
+    if moments := _all(texts, [partial(_written, form) for form in _CLOCKS]):
+        return Timestamps("time", [moment.time() for moment in moments])
     for period, readers in (
         ("month", [partial(_written, form) for form in _MONTHS]),
         ("quarter", [_quarter]),
         ("week", [_week]),
     ):
-        if found := _all(texts, readers):
-            return Timestamps("date", [moment.date() for moment in found], period)
+        if moments := _all(texts, readers):
+            return Timestamps("date", [moment.date() for moment in moments], period)
     return None
 
 
@@ -71,8 +71,8 @@ def days_of(texts: Sequence[str]) -> list[dt.date] | None:
     >>> days_of(["29.02.2024", "1.3.2024"]), days_of(["02/29/2024"]), days_of(["29.02.2024", "soon"])
     ([datetime.date(2024, 2, 29), datetime.date(2024, 3, 1)], [datetime.date(2024, 2, 29)], None)
     """
-    found = _all(texts, [_iso_day, *(partial(_written, form) for form in USUAL_DATES)])
-    return None if found is None else [moment.date() for moment in found]
+    moments = _all(texts, [_iso_day, *(partial(_written, form) for form in USUAL_DATES)])
+    return None if moments is None else [moment.date() for moment in moments]
 
 
 def iso_moment(text: str) -> dt.datetime | None:
@@ -116,14 +116,14 @@ def _written(form: str, text: str) -> dt.datetime:
 
 
 def _quarter(text: str) -> dt.datetime:
-    found = _QUARTER.fullmatch(text)
-    if found is None:
+    match = _QUARTER.fullmatch(text)
+    if match is None:
         raise ValueError(text)
-    return dt.datetime(int(found[1] or found[4]), 3 * int(found[2] or found[3]) - 2, 1)
+    return dt.datetime(int(match[1] or match[4]), 3 * int(match[2] or match[3]) - 2, 1)
 
 
 def _week(text: str) -> dt.datetime:
-    found = _WEEK.fullmatch(text)
-    if found is None:
+    match = _WEEK.fullmatch(text)
+    if match is None:
         raise ValueError(text)
-    return dt.datetime.fromisocalendar(int(found[1]), int(found[2]), 1)
+    return dt.datetime.fromisocalendar(int(match[1]), int(match[2]), 1)

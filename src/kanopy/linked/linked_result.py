@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -143,9 +143,10 @@ class LinkedResult:
         manifest: str | Path | None = None,
         neutralize: bool = False,
         inputs: Iterable[Path] = (),
+        internal: Callable[[Mapping[str, Path]], Mapping[Path, bytes]] | None = None,
     ) -> list[Path]:
         """Write all tables into a folder, or into a DuckDB or SQLite database, and what is wanted beside them: all of
-        it or nothing."""
+        it or nothing. `internal` makes further files for internal use from where the tables are staged."""
         place = Path(folder)
         forbidden = [
             *inputs,
@@ -160,7 +161,7 @@ class LinkedResult:
         check_report_name(report)
         there = place.exists()
         try:
-            files = self._staged(place, frames, report, manifest, neutralize, forbidden)
+            files = self._staged(place, frames, report, manifest, neutralize, forbidden, internal)
         except BaseException:
             if not there and place.is_dir() and not any(place.iterdir()):
                 place.rmdir()
@@ -175,6 +176,7 @@ class LinkedResult:
         manifest: str | Path | None,
         neutralize: bool,
         forbidden: list[Path],
+        internal: Callable[[Mapping[str, Path]], Mapping[Path, bytes]] | None,
     ) -> dict[str, Path]:
         """Stage all files and publish them together; returns the file of every table."""
         from kanopy._table.sinks import staged
@@ -198,6 +200,8 @@ class LinkedResult:
             if report is not None:
                 checksum = hashlib.sha256(content).hexdigest() if content else ""
                 release.bytes(Path(report), self.to_document(checksum).to_bytes(Path(report).suffix))
+            for path, own in (internal(staged_at) if internal is not None else {}).items():
+                release.bytes(path, own, private=True)
         return files
 
     def __repr__(self) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +18,8 @@ from kanopy.release.prepare import Generalizable, Prepared, prepare
 
 if TYPE_CHECKING:
     import polars as pl
+
+    from kanopy.hierarchy.hierarchy import Hierarchy
 
 
 UNSAID_LAYOUT: dict[str, Any] = dict.fromkeys(Layout.__dataclass_fields__)
@@ -114,28 +116,33 @@ def _repeated(job: LinkedJob, related: Related, name: str, domains: Sequence[Seq
 
 
 def prepared_table(
-    job: LinkedJob, related: Related, name: str, domains: Sequence[Sequence[At]], source: Any, notify: Progress
-) -> Table:
-    """One table, encoded, with whose rows they are in a column of its own."""
+    job: LinkedJob, related: Related, name: str, domains: Sequence[Sequence[At]], source: Any, notify: Progress,
+    history: pl.Series | None = None, trees: Mapping[str, Hierarchy] | None = None,
+) -> Table:  # fmt: skip
+    """One table, encoded, with whose rows they are in a column of its own. The table of people carries a `history` as a
+    further column that is not generalized; `trees` are hierarchies that were made before."""
     import polars as pl
+
+    from kanopy.hierarchy.hierarchy import Hierarchy
 
     frame, own = related.frames[name], job.job_of(name)
     repeated = _repeated(job, related, name, domains)
     for column in repeated:
         own = own.with_role(column, "identifier")
+    if history is not None and name == related.people:
+        frame, own = frame.with_columns(history), with_history(own, history)
     unit = job.unit.column if job.unit.column not in frame.columns else f"{job.unit.column} of the unit"
     marker = None
     if not own.quasi:
         marker = "\0table"
-        from kanopy.hierarchy.hierarchy import Hierarchy
-
         frame = frame.with_columns(pl.lit(name).alias(marker))
         own = own.replaced(quasi=[marker], hierarchies={**own.hierarchies, marker: Hierarchy.flat([name], name=marker)})
     own = own.replaced(skip_rows=0, column_tokens={}, decimals={}, **UNSAID_LAYOUT)
     if name != related.people:
         frame = frame.with_columns(pl.Series(unit, related.unit_of_row[name]))
         own = own.replaced(unit=[unit], known=1)
-    own = own.replaced(hierarchies={**own.hierarchies, **_hierarchies_of_domains(job, related, own, name, domains)})
+    made = _hierarchies_of_domains(job, related, own, name, domains) if trees is None else trees
+    own = own.replaced(hierarchies={**own.hierarchies, **made})
     people = len(np.unique(related.unit_of_row[name]))
     if people < job.k:
         return Table(name, own, frame, None, unit, repeated, marker)
@@ -158,6 +165,19 @@ def prepared_table(
         marker,
         tuple(f"{name}: {note}" for note in without_added(notes, marker, unit)),
     )
+
+
+def with_history(job: Job, histories: pl.Series) -> Job:
+    """The job with the history of every person as a quasi-identifier that keeps its values and costs nothing."""
+    from kanopy.hierarchy.hierarchy import Hierarchy
+
+    name = histories.name
+    tree = Hierarchy.flat(list(dict.fromkeys(histories.to_list())), name=name)
+    return job.replaced(
+        quasi=[*job.quasi, name], hierarchies={**job.hierarchies, name: tree},
+        max_levels={**job.max_levels, name: 0}, min_levels={**job.min_levels, name: 0},
+        weights={**job.weights, name: 0.0},
+    )  # fmt: skip
 
 
 def _named(source: Any) -> str | None:

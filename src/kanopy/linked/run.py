@@ -19,9 +19,12 @@ from kanopy.linked.keys import Related, relate
 from kanopy.linked.preparation import Table, prepared_table, read_tables, shared_domains
 from kanopy.linked.published_keys import keys_for, shifted, with_keys
 from kanopy.linked.union import TableCodes, Union, unite
+from kanopy.release.prepare import Generalizable
 from kanopy.search.solution import Solution
 
 if TYPE_CHECKING:
+    import polars as pl
+
     from kanopy.linked.linked_result import LinkedResult
 
 MOST_TIES = 2_000
@@ -53,32 +56,51 @@ def anonymize_tables(
     >>> anonymize_tables(job).frames["visits"]["ward"].to_list()
     ['a', 'a', 'b', 'b', 'b']
     """
-    from kanopy.linked.linked_result import LinkedResult
-    from kanopy.linked.verification import verify_tables
+    job = checked_job(job, key)
+    clock, notify = clock or Clock(), Progress(progress)
+    with clock.stage("read"):
+        notify("reading")
+        frames, sources = read_tables(job, encoding)
+        related = relate(job, frames)
+    return release_tables(job, related, sources, key, notify, clock)
 
+
+def checked_job(job: LinkedJob | Mapping[str, Any] | str, key: bytes | None) -> LinkedJob:
+    """The job of any form, refused where its keys and the secret key do not go together."""
     if isinstance(job, str):
         job = LinkedJob.read(job)
     job = job if isinstance(job, LinkedJob) else LinkedJob.from_dict(job)
-    clock, notify = clock or Clock(), Progress(progress)
     if job.keys != "hash" and key is not None and job.shift_dates is None:
         raise JobError('A secret key has no effect without keys that are hashed. Write keys = "hash" in the job.')
     if job.keys == "hash":
         from kanopy._table.pseudonyms import check_key
 
         check_key(key)
-    with clock.stage("read"):
-        notify("reading")
-        frames, sources = read_tables(job, encoding)
-        related = relate(job, frames)
+    return job
+
+
+def release_tables(
+    job: LinkedJob, related: Related, sources: Mapping[str, Any], key: bytes | None, notify: Progress, clock: Clock,
+    history: pl.Series | None = None,
+) -> LinkedResult:  # fmt: skip
+    """Search, apply and verify tables that were read. What people share must be shared with people of the same
+    `history`, a value per row of the table of people that is not published."""
+    from kanopy.linked.linked_result import LinkedResult
+    from kanopy.linked.verification import verify_tables
+
     with clock.stage("encode"):
         notify("encoding")
         domains = shared_domains(job, related)
-        tables = {name: prepared_table(job, related, name, domains, sources[name], notify) for name in related.order}
+        tables = {
+            name: prepared_table(job, related, name, domains, sources[name], notify, history) for name in related.order
+        }
     known = job.known_rows
     longest = _longest(related)
     if known is not None and known > max(longest, 1):
         raise too_many_known(known, longest, str(job.unit))
     whole = solve(job, related, tables, domains, notify, clock)
+    if history is not None:
+        tables, whole = _without_history(job, related, tables, domains, sources, whole, notify, history.name)
     with clock.stage("apply"):
         notify("applying")
         published, kept, results, notes = apply_levels(job, related, tables, whole, notify)
@@ -112,6 +134,21 @@ def _longest(related: Related) -> int:
         if name != related.people:
             counts += np.bincount(related.unit_of_row[name], minlength=related.count)
     return int(counts.max(initial=0))
+
+
+def _without_history(
+    job: LinkedJob, related: Related, tables: Mapping[str, Table], domains: Sequence[Sequence[At]],
+    sources: Mapping[str, Any], whole: Whole, notify: Progress, column: str,
+) -> tuple[dict[str, Table], Whole]:  # fmt: skip
+    """The tables and levels as if the table of people had never had the column of histories."""
+    name = str(related.people)
+    before = tables[name].prepared
+    assert before is not None and isinstance(before.table, Generalizable)
+    trees = {own: tree for own, tree in before.table.hierarchies.items() if own != column}
+    plain = prepared_table(job, related, name, domains, sources[name], notify, trees=trees)
+    assert plain.prepared is not None
+    levels = {own: whole.levels[name].get(own, 0) for own in plain.prepared.domain.names}
+    return {**tables, name: plain}, replace(whole, levels={**whole.levels, name: levels})
 
 
 # ---- search -------------------------------------------------------------------------------------------------

@@ -67,33 +67,9 @@ def verify_tables(
 
     orphans = _require_parents(job, related, frames)
     _require_one_label(job, tables, related, frames, kept, levels)
-    owners = {name: _owner(job, related, name, frames, kept) for name in related.order}
-    people = related.people
-    labels = {
-        name: frames[name].select(pl.col(c).cast(pl.String) for c in _quasi(tables[name])) for name in related.order
-    }
-    person: pl.DataFrame | None = None
-    if people is not None:
-        person = pl.DataFrame(
-            [
-                owners[people].alias("\0unit"),
-                *(labels[people][c].alias(f"\0p{i}") for i, c in enumerate(labels[people].columns)),
-            ]
-        )
-    parts, looked = [], {}
-    for name in related.order:
-        own = pl.DataFrame(
-            [
-                owners[name].alias("\0unit"),
-                *(labels[name][c].alias(f"\0e{i}") for i, c in enumerate(labels[name].columns)),
-            ]
-        )
-        if name == people:
-            own = own.rename({f"\0e{i}": f"\0p{i}" for i in range(labels[name].width)})
-        elif person is not None:
-            own = own.join(person, on="\0unit", how="left", maintain_order="left")
-        own = _with_together(job, related, name, frames, labels, own)
-        looked[name] = own
+    owners, labels, looked = looked_at(job, related, tables, frames, kept)
+    people, parts = related.people, []
+    for name, own in looked.items():
         if job.known_rows == 0 and name != people:
             continue
         keys = sorted(c for c in own.columns if c != "\0unit")
@@ -129,6 +105,43 @@ def verify_tables(
         {name: frames[name].height for name in related.order},
         {name: int((~kept[name]).sum()) for name in related.order}, chains,
     )  # fmt: skip
+
+
+def looked_at(
+    job: LinkedJob, related: Related, tables: Mapping[str, Table], frames: Mapping[str, pl.DataFrame],
+    kept: Mapping[str, Mask],
+) -> tuple[dict[str, pl.Series], dict[str, pl.DataFrame], dict[str, pl.DataFrame]]:  # fmt: skip
+    """Per table whose row each published row is, its labels, and all that is known together with a row: its labels,
+    those of the person and of parents that are known with it."""
+    import polars as pl
+
+    owners = {name: _owner(job, related, name, frames, kept) for name in related.order}
+    people = related.people
+    labels = {
+        name: frames[name].select(pl.col(c).cast(pl.String) for c in _quasi(tables[name])) for name in related.order
+    }
+    person: pl.DataFrame | None = None
+    if people is not None:
+        person = pl.DataFrame(
+            [
+                owners[people].alias("\0unit"),
+                *(labels[people][c].alias(f"\0p{i}") for i, c in enumerate(labels[people].columns)),
+            ]
+        )
+    looked = {}
+    for name in related.order:
+        own = pl.DataFrame(
+            [
+                owners[name].alias("\0unit"),
+                *(labels[name][c].alias(f"\0e{i}") for i, c in enumerate(labels[name].columns)),
+            ]
+        )
+        if name == people:
+            own = own.rename({f"\0e{i}": f"\0p{i}" for i in range(labels[name].width)})
+        elif person is not None:
+            own = own.join(person, on="\0unit", how="left", maintain_order="left")
+        looked[name] = _with_together(job, related, name, frames, labels, own)
+    return owners, labels, looked
 
 
 def _quasi(table: Table) -> list[str]:

@@ -71,7 +71,9 @@ class Reading:
         for text, count in zip(texts, self.counts.tolist(), strict=True):
             people[text] += count
         together = np.array([people[text] for text in texts], np.int64)
-        first = np.array([self.counts[own] >= count for own, count in zip(self.means, self.counts, strict=True)], bool)
+        first = np.array(
+            [self.counts[meant] >= count for meant, count in zip(self.means, self.counts, strict=True)], bool
+        )
         spelled = (self.means == np.arange(len(self.means))) & first & np.array([bool(text) for text in texts], bool)
         return np.asarray(plain & ((self.counts >= k) | (spelled & (together >= k))), bool)
 
@@ -101,15 +103,17 @@ def read_answers(
         return taxonomy.knows(word) or bool(taxonomy.other_parts_of_speech(word))
 
     kind = ["" if label is None else found_in(label, is_word) for label in labels]
-    kind = ["" if each in allow else each for each in kind]
+    kind = ["" if kind_name in allow else kind_name for kind_name in kind]
     for code, label in enumerate(labels):
         if label is None or answers_nothing(label):
             kind[code] = NO_ANSWER
     stances = np.array([0 if label is None else stance(label, is_word) for label in labels], np.int32)
     means = _joined(labels, counts, k, taxonomy, kind, stances, header)
-    own = [label for code, label in enumerate(labels) if label is not None and not kind[code] and means[code] == code]
+    own_labels = [
+        label for code, label in enumerate(labels) if label is not None and not kind[code] and means[code] == code
+    ]
     denied = {label: bool(s & 1) for label, s in zip(labels, stances.tolist(), strict=True) if label is not None}
-    matches = _senses(taxonomy, own, denied, choices, header, is_word)
+    matches = _senses(taxonomy, own_labels, denied, choices, header, is_word)
     for code, label in enumerate(labels):
         match = matches.get(label) if label is not None else None
         if match is not None and match.known and (named := names_one(taxonomy, match.concepts[0])) not in ("", *allow):
@@ -216,25 +220,25 @@ def _abbreviations(texts: Sequence[str], header: str) -> dict[str, str]:
     """Letters that stand for an answer of the column (`m` for `male`), where a vocabulary says so."""
     letters = [text for text in texts if len(text) == 1]
     vocabulary = find_vocabulary(texts, header) if letters else None
-    found = {}
+    expansions = {}
     for letter in letters if vocabulary is not None else ():
         group = vocabulary.find(letter) if vocabulary is not None else -1
         whole = [text for text in texts if len(text) > 1 and vocabulary is not None and vocabulary.find(text) == group]
         named = [text for text in whole if vocabulary is not None and text == folded(vocabulary.labels[group])]
         if group >= 0 and named:
-            found[letter] = named[0]
-    return found
+            expansions[letter] = named[0]
+    return expansions
 
 
-def _same_stance(text: str, own: int, other: str, theirs: int) -> bool:
+def _same_stance(text: str, own_stance: int, other: str, theirs: int) -> bool:
     """Whether a typo of another text may stand as that one does: the word that denies may be the one misspelled."""
-    return own == theirs or (own == 0 and len(text.split()) == len(other.split()))
+    return own_stance == theirs or (own_stance == 0 and len(text.split()) == len(other.split()))
 
 
 def _is_typo(taxonomy: Taxonomy, text: str, other: str) -> bool:
     """Whether the words of a text that the other one lacks are no words that people use."""
-    known = set(other.split())
-    return not any(_is_used(taxonomy, word) for word in text.split() if word not in known)
+    other_words = set(other.split())
+    return not any(_is_used(taxonomy, word) for word in text.split() if word not in other_words)
 
 
 def _is_used(taxonomy: Taxonomy, word: str) -> bool:

@@ -30,9 +30,11 @@ def mask_by_plan(
     """What the algorithm makes of the table once its rare values are replaced by the table's plan."""
     plan = table.plan
     assert plan is not None
-    own = np.column_stack([target[table.tuples[:, j]] for j, target in enumerate(plan.target)]).astype(np.int32)
+    targets = np.column_stack([target[table.tuples[:, j]] for j, target in enumerate(plan.target)]).astype(np.int32)
     sizes = [len(attribute.labels) for attribute in table.attributes]
-    tuples, _, of_tuple, _ = distinct_tuples([np.ascontiguousarray(own[:, j]) for j in range(own.shape[1])], sizes)
+    tuples, _, of_tuple, _ = distinct_tuples(
+        [np.ascontiguousarray(targets[:, j]) for j in range(targets.shape[1])], sizes
+    )
     order = np.lexsort(tuples.T[::-1])
     rank = np.empty(len(order), np.int32)
     rank[order] = np.arange(len(order))
@@ -40,8 +42,8 @@ def mask_by_plan(
     replaced = MaskingTable(
         table.attributes, tuples[order], np.bincount(of_row).astype(np.int64), of_row, table.weights, table.sensitive
     )
-    found = masking.masked(replaced, k, needed, progress)
-    rows = found.codes_of_rows(replaced).copy()
+    masked = masking.masked(replaced, k, needed, progress)
+    rows = masked.codes_of_rows(replaced).copy()
     _keep_apart(table, rows, plan)
     if masking.guarantees_k:
         rng = np.random.default_rng(getattr(masking, "seed", 0))
@@ -50,7 +52,7 @@ def mask_by_plan(
         np.column_stack([table.tuple_of_row, rows]), axis=0, return_inverse=True, return_counts=True
     )
     return replace(
-        found,
+        masked,
         published=np.ascontiguousarray(moves[:, 1:], np.int32),
         origin=moves[:, 0].astype(np.int64),
         people=people.astype(np.int64),

@@ -130,12 +130,12 @@ class _Planned:
 
 def _planned(column: SubstitutedColumn, job: MaskJob, taxonomy: Taxonomy | None) -> _Planned:
     counts = column.counts
-    known = sum(label is not None for label in column.labels)
+    labels_known = sum(label is not None for label in column.labels)
     if column.name not in job.text:
         wider = column.extended([NEUTRAL] if column.is_text and NEUTRAL not in column.labels else [])
         neutral = wider.labels.index(NEUTRAL) if column.is_text else len(wider.labels) - 1
         target = plan_other(_other_attribute(column, job), counts, job.k)
-        return _Planned(wider, _in_wider(target, known, len(column.labels), wider, neutral, 0), neutral)
+        return _Planned(wider, _in_wider(target, labels_known, len(column.labels), wider, neutral, 0), neutral)
     assert taxonomy is not None
     allow = [KINDS[name] for name in job.allow] if column.is_text else list(KINDS.values())
     reading = read_answers(
@@ -155,27 +155,27 @@ def _planned(column: SubstitutedColumn, job: MaskJob, taxonomy: Taxonomy | None)
     texts = [*planned.terms, *([NEUTRAL] if column.is_text and NEUTRAL not in column.labels else [])]
     wider = column.extended(texts)
     neutral = wider.labels.index(NEUTRAL) if column.is_text else len(wider.labels) - 1
-    target = _in_wider(planned.target, known, len(column.labels), wider, neutral, len(planned.terms))
+    target = _in_wider(planned.target, labels_known, len(column.labels), wider, neutral, len(planned.terms))
     terms = tuple(zip(planned.terms, planned.concepts, strict=True))
     if decisions:
         pinned = np.zeros(len(wider.labels), bool)
-        pinned[:known] = of_value[:known]
+        pinned[:labels_known] = of_value[:labels_known]
     return _Planned(wider, target, neutral, reading, terms, pinned)
 
 
-def _in_wider(target: Ints, known: int, values: int, wider: SubstitutedColumn, neutral: int, terms: int) -> Ints:
+def _in_wider(target: Ints, labels_known: int, values: int, wider: SubstitutedColumn, neutral: int, terms: int) -> Ints:
     """What values are replaced by, as numbers of the column that has more of them."""
     out = np.arange(len(wider.labels), dtype=np.int32)
     missing = len(wider.labels) - 1
     for code in range(values):
         to = int(target[code])
-        if to == MISSING or known <= to < values:
+        if to == MISSING or labels_known <= to < values:
             to = missing
         elif to >= values:
-            to = known + to - values if to < values + terms else neutral
+            to = labels_known + to - values if to < values + terms else neutral
         elif to < 0:
             to = neutral
-        out[code if code < known else missing] = to
+        out[code if code < labels_known else missing] = to
     return out
 
 
@@ -186,7 +186,7 @@ def _read_text(planned: _Planned, job: MaskJob, taxonomy: Taxonomy | None, measu
     concept_of = dict(planned.terms)
     read: dict[str, tuple[Match, int]] = {}
     text_of = np.full(len(wider.labels), -1, np.int32)
-    place: dict[str, int] = {}
+    position_of_text: dict[str, int] = {}
     old = [label for label in reading.labels if label is not None]
     for code, label in enumerate(wider.labels):
         if label is None or (code < len(old) and reading.kind[code] == NO_ANSWER):
@@ -200,10 +200,16 @@ def _read_text(planned: _Planned, job: MaskJob, taxonomy: Taxonomy | None, measu
         if meant not in read:
             kind = int(living_kinds(taxonomy, match.concepts[:1])[0]) if match.known else 0
             read[meant] = (match, stance + STANCES * kind)
-        text_of[code] = place.setdefault(meant, len(place))
+        text_of[code] = position_of_text.setdefault(meant, len(position_of_text))
     silent = {NEUTRAL, *(label for label, kind in zip(old, reading.kind, strict=False) if kind)}
     meanings = find_meanings(
-        taxonomy, list(place), measure=measure, unknown=job.unknown, embedding=job.embedding, read=read, silent=silent
+        taxonomy,
+        list(position_of_text),
+        measure=measure,
+        unknown=job.unknown,
+        embedding=job.embedding,
+        read=read,
+        silent=silent,
     )
     return text_attribute(wider.name, wider.labels, meanings, text_of)
 
@@ -230,10 +236,10 @@ def _other_attribute(column: SubstitutedColumn, job: MaskJob) -> Attribute:
         from kanopy.hierarchy.files.files import read_hierarchy
 
         hierarchy = given if isinstance(given, Hierarchy) else read_hierarchy(given, column=column.name)
-        known = [label for label in column.labels if label is not None]
-        if known and known[-1] == NEUTRAL and not column.counts[len(known) - 1]:
-            known.pop()  # nobody has the neutral value: beyond the table it is like nothing but itself
-        return category_attribute(column.name, column.labels, hierarchy_similarities(hierarchy, known))
+        labels_known = [label for label in column.labels if label is not None]
+        if labels_known and labels_known[-1] == NEUTRAL and not column.counts[len(labels_known) - 1]:
+            labels_known.pop()  # nobody has the neutral value: beyond the table it is like nothing but itself
+        return category_attribute(column.name, column.labels, hierarchy_similarities(hierarchy, labels_known))
     if (numbers := column.as_numbers) is not None:
         return number_attribute(column.name, column.labels, numbers)
     return category_attribute(column.name, column.labels)
@@ -297,18 +303,19 @@ def masking_notes(columns: Sequence[SubstitutedColumn], table: MaskingTable, job
 def _about(reading: Reading, job: MaskJob) -> list[str]:
     """What was found in the answers of a column, in counts: nothing of it is named."""
     notes = []
-    found = {kind: count for kind, count in reading.found.items() if count}
-    if found:
-        listed = ", ".join(f"{kind} ({count:,})" for kind, count in found.items())
+    counts_of_kinds = {kind: count for kind, count in reading.found.items() if count}
+    if counts_of_kinds:
+        listed = ", ".join(f"{kind} ({count:,})" for kind, count in counts_of_kinds.items())
         notes.append(
             f"Found in {reading.name!r} and never published as it is: {listed}. Kinds named in allow count as answers."
         )
     if reading.joined:
         notes.append(f"{reading.joined:,} answers of {reading.name!r} were read as other spellings of frequent ones.")
-    known = sum(match.known for match in reading.matches.values())
-    if reading.matches and 2 * known < len(reading.matches):
+    matched = sum(match.known for match in reading.matches.values())
+    if reading.matches and 2 * matched < len(reading.matches):
         notes.append(
-            f"The ontology knows {known:,} of {len(reading.matches):,} different answers of {reading.name!r}: are they "
+            f"The ontology knows {matched:,} of {len(reading.matches):,} different answers of {reading.name!r}: are "
+            f"they "
             "in its language? The others stay where at least k people gave them, and become * where not."
         )
     return notes

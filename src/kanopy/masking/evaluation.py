@@ -47,10 +47,10 @@ class Evaluation:
     def _tuples(self) -> tuple[Ints, Longs]:
         originals = self.table.tuples
         index = {values: number for number, values in enumerate(map(tuple, originals.tolist()))}
-        shown = np.empty(len(self.masked.published), np.int64)
+        published_tuple = np.empty(len(self.masked.published), np.int64)
         for move, values in enumerate(map(tuple, self.masked.published.tolist())):
-            shown[move] = index.setdefault(values, len(index))
-        return np.array(list(index), np.int32).reshape(-1, originals.shape[1]), shown
+            published_tuple[move] = index.setdefault(values, len(index))
+        return np.array(list(index), np.int32).reshape(-1, originals.shape[1]), published_tuple
 
     @property
     def shown(self) -> Longs:
@@ -188,7 +188,7 @@ class Evaluation:
         """All figures as plain data."""
         columns = [self.table.tuples[self.masked.origin, j] for j in range(len(self.table.attributes))]
         scaled = [attribute.numbers for attribute in self.table.attributes]
-        found: dict[str, Any] = {
+        figures: dict[str, Any] = {
             "groups": len(self.sizes),
             "smallest_group": int(self.sizes.min()),
             "changed_records": self.changed_records,
@@ -207,8 +207,8 @@ class Evaluation:
             "ncp": certainty_penalty(self.shown, columns, self.masked.people, scaled),
         }
         if semantic_linkage:
-            found["semantic_linkage_percent"] = self.semantic_linkage_percent
-        return found
+            figures["semantic_linkage_percent"] = self.semantic_linkage_percent
+        return figures
 
     @cached_property
     def clustering(self) -> Clustering:
@@ -238,21 +238,21 @@ class Clustering:
         )
 
 
-def cluster_both(found: Evaluation, most: int = MOST_CLUSTERED, seed: int = 0) -> Clustering:
+def cluster_both(evaluation: Evaluation, most: int = MOST_CLUSTERED, seed: int = 0) -> Clustering:
     """Cluster originals and published tuples, each as the records they stand for."""
-    table, masked = found.table, found.masked
+    table, masked = evaluation.table, evaluation.masked
     origin, people = masked.origin, masked.people
-    kept = np.arange(len(origin))
+    chosen = np.arange(len(origin))
     sampled = 0
     if len(origin) > most:
         rng = np.random.default_rng(seed)
         sampled = len(origin) - most
-        kept = np.sort(rng.choice(len(origin), most, replace=False, p=people / people.sum()))
-    before, leaf_before = np.unique(origin[kept], return_inverse=True)
-    after, leaf_after = np.unique(found.shown[kept], return_inverse=True)
-    weight = people[kept].astype(np.int64)
+        chosen = np.sort(rng.choice(len(origin), most, replace=False, p=people / people.sum()))
+    before, leaf_before = np.unique(origin[chosen], return_inverse=True)
+    after, leaf_after = np.unique(evaluation.shown[chosen], return_inverse=True)
+    weight = people[chosen].astype(np.int64)
     trees = []
-    for tuples, leaf in ((table.tuples[before], leaf_before), (found._tuples[0][after], leaf_after)):
+    for tuples, leaf in ((table.tuples[before], leaf_before), (evaluation._tuples[0][after], leaf_after)):
         load = np.bincount(leaf.reshape(-1), weights=weight)
         trees.append(ward(distances(table, tuples), load))
     leaves = [leaf.reshape(-1).astype(np.int64) for leaf in (leaf_before, leaf_after)]

@@ -41,12 +41,12 @@ def excluded(rare: Sequence[str], frequent: Sequence[str]) -> Mask:
     [[True, False], [False, True]]
     """
     out = np.zeros((len(rare), len(frequent)), bool)
-    theirs = [(at, own) for at, own in enumerate(map(_standing, frequent)) if _says(own)]
+    theirs = [(at, standing) for at, standing in enumerate(map(_standing, frequent)) if _says(standing)]
     for row, text in enumerate(rare):
-        own = _standing(text)
-        if _says(own):
+        own_standing = _standing(text)
+        if _says(own_standing):
             for at, other in theirs:
-                out[row, at] = _excludes(own, other)
+                out[row, at] = _excludes(own_standing, other)
     return out
 
 
@@ -69,17 +69,21 @@ def living_kinds(taxonomy: Taxonomy, concepts: Iterable[int]) -> Ints:
     return np.array(found, np.int32)
 
 
-def _says(own: Standing) -> bool:
-    return bool(own.members or own.groups or own.numbers)
+def _says(standing: Standing) -> bool:
+    return bool(standing.members or standing.groups or standing.numbers)
 
 
-def _excludes(own: Standing, other: Standing) -> bool:
-    if own.numbers and other.numbers and own.numbers != other.numbers:
+def _excludes(standing: Standing, other: Standing) -> bool:
+    if standing.numbers and other.numbers and standing.numbers != other.numbers:
         return True
-    if any(own.members[one].isdisjoint(other.members[one]) for one in own.members.keys() & other.members.keys()):
+    if any(
+        standing.members[one].isdisjoint(other.members[one]) for one in standing.members.keys() & other.members.keys()
+    ):
         return True
     # A broader group is true; a narrower one says more than the answer did.
-    return any(other.groups[one][-1] not in own.groups[one] for one in own.groups.keys() & other.groups.keys())
+    return any(
+        other.groups[one][-1] not in standing.groups[one] for one in standing.groups.keys() & other.groups.keys()
+    )
 
 
 @lru_cache(maxsize=65_536)
@@ -89,10 +93,12 @@ def _standing(text: str) -> Standing:
     words = frozenset(words_of(text))
     members = {}
     for number, listed in enumerate(_sets()):
-        found = [(name, member) for name, member in listed if member <= words]
-        own = frozenset(name for name, member in found if not any(member < other for _, other in found))
-        if own:
-            members[number] = own
+        members_named = [(name, member) for name, member in listed if member <= words]
+        names_of_groups = frozenset(
+            name for name, member in members_named if not any(member < other for _, other in members_named)
+        )
+        if names_of_groups:
+            members[number] = names_of_groups
     groups = {}
     for name in vocabularies():
         vocabulary = read_vocabulary(name)

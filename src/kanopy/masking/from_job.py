@@ -51,8 +51,8 @@ def _not_taken_over(job: Any) -> list[str]:
     used = (*ALIKE, *READ_OTHERWISE, *AROUND)
     return [
         name
-        for name, each in parameters_of(type(job)).items()
-        if name not in used and is_given(getattr(job, name), each.default)
+        for name, declaration in parameters_of(type(job)).items()
+        if name not in used and is_given(getattr(job, name), declaration.default)
     ]
 
 
@@ -87,13 +87,13 @@ def job_for_masking(job: Any, text: Sequence[str] | None = None) -> MaskJob:
     strangers = [name for name in texts if name not in job.quasi]
     if strangers:
         raise JobError(f"text names columns that are not quasi-identifiers: {some(strangers)}.")
-    wrong = [name for name, own in job.hierarchies.items() if not isinstance(own, (Hierarchy, str, Path))]
+    wrong = [name for name, hierarchy in job.hierarchies.items() if not isinstance(hierarchy, (Hierarchy, str, Path))]
     if wrong:
         raise JobError(f"Masking takes hierarchies as files or Hierarchy objects; build those of {some(wrong)} first.")
     return MaskJob(
         text=texts,
         quasi=tuple(name for name in job.quasi if name not in texts),
-        hierarchies={name: own for name, own in job.hierarchies.items() if name not in texts},
+        hierarchies={name: hierarchy for name, hierarchy in job.hierarchies.items() if name not in texts},
         diversity=diversity,
         **{name: getattr(job, name) for name in ALIKE},
         **given,
@@ -102,7 +102,7 @@ def job_for_masking(job: Any, text: Sequence[str] | None = None) -> MaskJob:
 
 def _diversity(job: Any) -> dict[str, int]:
     """The models of an ordinary job as the diversity that fusion keeps; any other model is refused."""
-    found: dict[str, int] = {}
+    needed_of_column: dict[str, int] = {}
     for model in job.models:
         if not isinstance(model, DifferentValues) or not MASKINGS[job.algorithm].keeps_diversity:
             raise JobError(
@@ -110,5 +110,5 @@ def _diversity(job: Any) -> dict[str, int]:
                 "looks at confidential columns, and it keeps l-distinct and p-sensitive. Use an algorithm that "
                 "generalizes, such as 'optimal' or 'best'."
             )
-        found[model.column] = max(model.least_size, found.get(model.column, 0))
-    return found
+        needed_of_column[model.column] = max(model.least_size, needed_of_column.get(model.column, 0))
+    return needed_of_column

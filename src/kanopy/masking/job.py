@@ -272,7 +272,7 @@ class MaskJob(Declared):
         for key, per_column in (("weight", self.weights), ("diversity", self.diversity)):
             for name, value in per_column.items():
                 columns[name][key] = value
-        own = (
+        field_names = (
             "targets",
             "guide",
             "measure",
@@ -285,7 +285,7 @@ class MaskJob(Declared):
             "unknown",
             "embedding",
         )
-        settings = {name: _named(getattr(self, name)) for name in own}
+        settings = {name: _named(getattr(self, name)) for name in field_names}
         plain: dict[str, Any] = {"k": self.k, "algorithm": {"name": self.algorithm, **settings}}
         if self.allow:
             plain["algorithm"]["allow"] = list(self.allow)
@@ -329,5 +329,5 @@ def _plain(value: Any) -> Any:
 def _named(value: Any) -> Any:
     """A setting as plain data: files by their names, objects by their kind."""
     if isinstance(value, (str, Path)):
-        return "+".join(Path(part).name for part in str(value).split("+"))  # several ontologies
+        return "+".join(Path(ontology_name).name for ontology_name in str(value).split("+"))  # several ontologies
     return value if value is None or isinstance(value, int) else {"given": type(value).__name__}

@@ -96,11 +96,13 @@ def check_feasible(table: MaskingTable, k: int, needed: Mapping[str, int]) -> No
     """Raise what is impossible from the start, with what would help."""
     if k > table.rows:
         raise too_few_rows(k, table.rows)
-    known = {column.name: column for column in table.sensitive}
+    column_of_name = {column.name: column for column in table.sensitive}
     for name, need in needed.items():
-        if name not in known:
-            raise JobError(f"The confidential column {name!r} was not named sensitive. {near_miss(name, known)}")
-        present = len(np.unique(known[name].code_of_row))
+        if name not in column_of_name:
+            raise JobError(
+                f"The confidential column {name!r} was not named sensitive. {near_miss(name, column_of_name)}"
+            )
+        present = len(np.unique(column_of_name[name].code_of_row))
         if present < need:
             raise NoSolution(
                 f"Every group should show {need} different values of {name!r}, but the whole column has {present}.",

@@ -88,16 +88,20 @@ class Meanings:
         same = a == b
         out[same] = self.best
         left, right = self.meaning_of[a], self.meaning_of[b]
-        known = ~same & (left < len(self.concepts)) & (right < len(self.concepts))
+        is_comparable = ~same & (left < len(self.concepts)) & (right < len(self.concepts))
         if self.stance is not None:
-            known[known] = self.stance[left[known]] == self.stance[right[known]]
+            is_comparable[is_comparable] = self.stance[left[is_comparable]] == self.stance[right[is_comparable]]
         if self.exact is not None:
-            out[known] = self.exact[left[known], right[known]]
+            out[is_comparable] = self.exact[left[is_comparable], right[is_comparable]]
         else:
-            pairs, inverse = np.unique(np.column_stack([left[known], right[known]]), axis=0, return_inverse=True)
+            pairs, inverse = np.unique(
+                np.column_stack([left[is_comparable], right[is_comparable]]), axis=0, return_inverse=True
+            )
             parts = np.array_split(pairs, max(1, len(pairs) // 20_000))
-            found = [_pair_values(self.taxonomy, self.measure, self.concepts, p[:, 0], p[:, 1]) for p in parts]
-            out[known] = np.concatenate(found)[inverse.reshape(-1)]
+            values_of_pairs = [
+                _pair_values(self.taxonomy, self.measure, self.concepts, p[:, 0], p[:, 1]) for p in parts
+            ]
+            out[is_comparable] = np.concatenate(values_of_pairs)[inverse.reshape(-1)]
         unread = (left >= len(self.concepts)) | (right >= len(self.concepts))
         by_vector = ~same & unread & (left < len(self.table)) & (right < len(self.table))
         share = self.table[left[by_vector], right[by_vector]].astype(np.float64)
@@ -140,7 +144,7 @@ def find_meanings(
     else:
         matches = {value: read[value][0] for value in values}
     index: dict[tuple[tuple[int, ...], int], int] = {}
-    known = {
+    number_of_value = {
         value: index.setdefault((match.concepts, 0 if read is None else read[value][1]), len(index))
         for value, match in matches.items()
         if match.known
@@ -151,29 +155,32 @@ def find_meanings(
         for at, value in enumerate(value for value in strangers if value not in silent)
     )
     if listed and unknown == "error":
-        hints = [f"{each.value!r}: perhaps {', '.join(each.suggestions)}" for each in listed if each.suggestions]
+        hints = [
+            f"{answer.value!r}: perhaps {', '.join(answer.suggestions)}" for answer in listed if answer.suggestions
+        ]
         hint = f" ({'; '.join(hints[:3])})" if hints else ""
         raise DataError(
             f"{taxonomy.name or 'The ontology'} does not know {len(listed):,} of {len(matches):,} values: "
-            f"{some([each.value for each in listed])}{hint}. Give them a word in the [synonyms] of a senses file, or "
+            f"{some([answer.value for answer in listed])}{hint}. Give them a word in the [synonyms] of a senses file, "
+            f"or "
             "choose unknown='own-class' or 'embedding'."
         )
-    numbers = {**known, **{value: len(index) + at for at, value in enumerate(strangers)}}
-    concepts = tuple(own for own, _ in index)
+    numbers = {**number_of_value, **{value: len(index) + at for at, value in enumerate(strangers)}}
+    concepts = tuple(concepts_of_answer for concepts_of_answer, _ in index)
     if len(concepts) > MOST_MEANINGS:
         raise DataError(
             f"The textual columns have {len(concepts):,} different meanings; similarities of at most "
             f"{MOST_MEANINGS:,} fit in memory. Join rare answers first, e.g. with a table of synonyms."
         )
     table, worst, exact = _similarities(taxonomy, chosen, concepts)
-    stance = np.array([own for _, own in index], np.int32)
+    stance = np.array([stance_of_answer for _, stance_of_answer in index], np.int32)
     if stance.any():
         apart = stance[:, None] != stance[None, :]
         table[apart] = 0.0
         if exact is not None:
             exact[apart] = worst
     if unknown == "embedding" and strangers:
-        words = [next(value for value, number in known.items() if number == m) for m in range(len(concepts))]
+        words = [next(value for value, number in number_of_value.items() if number == m) for m in range(len(concepts))]
         table = _with_vectors(table, vectors_of(embedding, [*words, *strangers]))
     return Meanings(
         taxonomy=taxonomy,
@@ -197,8 +204,10 @@ def _similarities(
     count = len(concepts)
     if not count:
         return np.zeros((0, 0), np.float32), 0.0, None
-    senses, flat = np.unique(np.array([c for own in concepts for c in own], np.int32), return_inverse=True)
-    lengths = np.array([len(own) for own in concepts], np.int64)
+    senses, flat = np.unique(
+        np.array([c for concept_group in concepts for c in concept_group], np.int32), return_inverse=True
+    )
+    lengths = np.array([len(concept_group) for concept_group in concepts], np.int64)
     first = np.cumsum(lengths) - lengths
     owner = np.repeat(np.arange(count), lengths)
     # Rows of single senses are joined to rows of meanings as they come; `uses` finds the meanings of a sense.
@@ -209,8 +218,8 @@ def _similarities(
         joined = np.maximum.reduceat(block[:, flat], first, axis=1).astype(raw.dtype, copy=False)
         for at, row in enumerate(joined, start):
             for use in by_sense[edge[at] : edge[at + 1]]:
-                own = raw[owner[use]]
-                np.maximum(own, row, out=own)
+                similarity_of_owner = raw[owner[use]]
+                np.maximum(similarity_of_owner, row, out=similarity_of_owner)
     best = measure.maximum(taxonomy)
     worst = 0.0 if best > 0 else float(raw.min())
     if count <= MOST_EXACT:

@@ -91,9 +91,9 @@ def _words(text: str) -> list[str]:
 
 @lru_cache(maxsize=65_536)
 def _nearly_denies(word: str) -> bool:
-    return any(wrong_letters(word, own, 1) <= 1 for own in _LONG_DENIALS)
+    return any(wrong_letters(word, denial, 1) <= 1 for denial in _LONG_DENIALS)
 
 
 @lru_cache(maxsize=65_536)
 def _is_bad(word: str) -> bool:
-    return word in BAD or any(word.startswith(each) and word[len(each) :] in GOOD for each in PREFIXES)
+    return word in BAD or any(word.startswith(prefix) and word[len(prefix) :] in GOOD for prefix in PREFIXES)

@@ -37,16 +37,16 @@ class Attribute:
     text_of: Ints | None = None
     """Per value its number among `meanings.values`, -1 for the missing one."""
 
-    def row(self, own: int) -> Floats:
+    def row(self, code: int) -> Floats:
         """How similar one value is to all values, between 0 and 1, from the table that guides."""
         if self.numbers is not None:
-            near: Floats = np.maximum(0.0, 1.0 - np.abs(self.numbers - self.numbers[own]))
-        elif self.position[own] < len(self.table):
-            known = np.append(self.table[self.position[own]].astype(np.float64), 0.0)
-            near = known[np.minimum(self.position, len(self.table))]
+            near: Floats = np.maximum(0.0, 1.0 - np.abs(self.numbers - self.numbers[code]))
+        elif self.position[code] < len(self.table):
+            similarities = np.append(self.table[self.position[code]].astype(np.float64), 0.0)
+            near = similarities[np.minimum(self.position, len(self.table))]
         else:
             near = np.zeros(len(self.position))
-        near[own] = 1.0
+        near[code] = 1.0
         return near
 
     def similarities(self, first: Longs, second: Longs, *, raw: bool = False) -> Floats:
@@ -150,10 +150,10 @@ def text_attributes(
 ) -> tuple[Attribute, ...]:
     """Textual columns that share their meanings; `labels[j]` are the values of column `j`."""
     index = {value: number for number, value in enumerate(meanings.values)}
-    numbers = ([-1 if label is None else index[label] for label in own] for own in labels)
+    numbers = ([-1 if label is None else index[label] for label in own_labels] for own_labels in labels)
     return tuple(
-        text_attribute(name, own, meanings, np.array(text_of, np.int32))
-        for name, own, text_of in zip(names, labels, numbers, strict=True)
+        text_attribute(name, own_labels, meanings, np.array(text_of, np.int32))
+        for name, own_labels, text_of in zip(names, labels, numbers, strict=True)
     )
 
 

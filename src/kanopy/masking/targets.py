@@ -139,11 +139,11 @@ def _by_vectors(reading: Reading, target: Longs, frequent: Longs, vectors: Vecto
     others = [code for code in frequent.tolist() if not reading.kind[code]]
     if not still or not others:
         return
-    found = vectors([reading.labels[code] or "" for code in (*still, *others)])
-    near = found[: len(still)] @ found[len(still) :].T
+    vectors_of_labels = vectors([reading.labels[code] or "" for code in (*still, *others)])
+    near = vectors_of_labels[: len(still)] @ vectors_of_labels[len(still) :].T
     near[reading.stance[still][:, None] != reading.stance[others][None, :]] = 0.0
-    said = [[reading.labels[code] or "" for code in codes] for codes in (still, others)]
-    near[excluded(*said)] = 0.0
+    texts = [[reading.labels[code] or "" for code in codes] for codes in (still, others)]
+    near[excluded(*texts)] = 0.0
     for at, code in enumerate(still):
         if near[at].max() >= FARTHEST:
             target[code] = others[int(np.argmax(near[at]))]
@@ -151,13 +151,16 @@ def _by_vectors(reading: Reading, target: Longs, frequent: Longs, vectors: Vecto
 
 def _with_kinds(reading: Reading, taxonomy: Taxonomy) -> Reading:
     """The reading with a meaning for what points at somebody: a name is one of a person, whoever that is."""
-    known = {kind: find_label(taxonomy, word, suggest=False) for kind, word in KIND_TERMS.items()}
-    said = {
+    term_matches = {kind: find_label(taxonomy, word, suggest=False) for kind, word in KIND_TERMS.items()}
+    matches_of_kinds = {
         label: replace(match, label=label, concepts=match.concepts[:1])
         for label, kind in zip(reading.labels, reading.kind, strict=True)
-        if label is not None and label not in reading.matches and (match := known.get(kind)) and match.how == "exact"
+        if label is not None
+        and label not in reading.matches
+        and (match := term_matches.get(kind))
+        and match.how == "exact"
     }
-    return replace(reading, matches={**said, **reading.matches})
+    return replace(reading, matches={**matches_of_kinds, **reading.matches})
 
 
 def _concept(reading: Reading, code: int) -> int:
@@ -174,12 +177,12 @@ def _says_more(reading: Reading, code: int) -> bool:
 def _no_answers(reading: Reading, stays: Mask, target: Longs, k: int) -> None:
     """No answers join the missing value, or the most frequent way to say so; enough of them together are missing."""
     none = np.array([kind == NO_ANSWER for kind in reading.kind], bool)
-    said = np.flatnonzero(none & stays)
+    no_answers = np.flatnonzero(none & stays)
     missing = next((code for code, label in enumerate(reading.labels) if label is None), -1)
     if missing >= 0 and stays[missing]:
         target[none & ~stays] = missing
-    elif len(said):
-        target[none & ~stays] = said[np.argmax(reading.counts[said])]
+    elif len(no_answers):
+        target[none & ~stays] = no_answers[np.argmax(reading.counts[no_answers])]
     elif none.any() and int(reading.counts[none].sum()) >= k:
         target[none] = missing if missing >= 0 else MISSING
 
@@ -196,29 +199,31 @@ def _nearest(
 ) -> tuple[list[tuple[int, int]], dict[int, str]]:
     """Per rare answer the frequent answer (or -1) and otherwise the broader concept (or -1) that keeps most meaning."""
     people = reading.counts[rare].astype(np.float64)
-    own = np.array([_concept(reading, code) for code in rare], np.int64)
+    own_concepts = np.array([_concept(reading, code) for code in rare], np.int64)
     stance = reading.stance[rare]
     kinds = np.array([reading.kind[code] in KIND_TERMS and reading.kind[code] != PLACE for code in rare], bool)
-    value, concept, labels = _broader(reading, rare, own, (stance == 0) & terms, taxonomy)
-    fits = ~kinds[value] | (own[value] == concept)  # a name is a person's; that it is some matter says nothing
+    value, concept, labels = _broader(reading, rare, own_concepts, (stance == 0) & terms, taxonomy)
+    fits = ~kinds[value] | (own_concepts[value] == concept)  # a name is a person's; that it is some matter says nothing
     value, concept = value[fits], concept[fits]
-    above = np.asarray(measure(taxonomy, own[value], concept), np.float64) if len(value) else np.zeros(0)
+    above = np.asarray(measure(taxonomy, own_concepts[value], concept), np.float64) if len(value) else np.zeros(0)
     beside = np.zeros((len(rare), 0))
     if frequent:
         theirs = np.array([_concept(reading, code) for code in frequent], np.int64)
-        beside = similarity_matrix(taxonomy, own, theirs, measure)
+        beside = similarity_matrix(taxonomy, own_concepts, theirs, measure)
     best = measure.maximum(taxonomy)
     worst = 0.0 if best > 0 else min(above.min(initial=0.0), beside.min(initial=0.0))
-    above, beside = (np.clip((each - worst) / ((best - worst) or 1.0), 0.0, 1.0) for each in (above, beside))
+    above, beside = (
+        np.clip((similarity - worst) / ((best - worst) or 1.0), 0.0, 1.0) for similarity in (above, beside)
+    )
     answer, near = np.full(len(rare), -1, np.int64), np.zeros(len(rare))
     if frequent:
         beside[stance[:, None] != reading.stance[frequent][None, :]] = 0.0
-        beside[living_kinds(taxonomy, own)[:, None] != living_kinds(taxonomy, theirs)[None, :]] = 0.0
-        said = [[reading.labels[code] or "" for code in codes] for codes in (rare, frequent)]
-        beside[excluded(*said)] = 0.0  # what is near in meaning may be the opposite
+        beside[living_kinds(taxonomy, own_concepts)[:, None] != living_kinds(taxonomy, theirs)[None, :]] = 0.0
+        texts = [[reading.labels[code] or "" for code in codes] for codes in (rare, frequent)]
+        beside[excluded(*texts)] = 0.0  # what is near in meaning may be the opposite
         beside[kinds] = 0.0  # nobody's name becomes an answer
         beside[beside < farthest] = 0.0
-        top = _first_akin(taxonomy, own, theirs, beside)
+        top = _first_akin(taxonomy, own_concepts, theirs, beside)
         near = np.where(top >= 0, beside[np.arange(len(rare)), top], 0.0)
         answer = np.where(near > 0, np.array(frequent, np.int64)[top], -1)
     term = _shared_terms(value, concept, above, near, people, k)
@@ -243,7 +248,7 @@ def _first_akin(taxonomy: Taxonomy, own: Longs, theirs: Longs, beside: Floats) -
 
 
 def _broader(
-    reading: Reading, rare: list[int], own: Longs, plain: Mask, taxonomy: Taxonomy
+    reading: Reading, rare: list[int], own_concepts: Longs, plain: Mask, taxonomy: Taxonomy
 ) -> tuple[Longs, Longs, dict[int, str]]:
     """Pairs of a rare answer that is plain and a concept that is true of it; and what these concepts are called.
 
@@ -253,7 +258,7 @@ def _broader(
     taken = {small for label in reading.labels if label is not None for small in (folded(label), label.casefold())}
     names: dict[int, str] = {}
     left, right = [], []
-    for at, concept in enumerate(own.tolist()):
+    for at, concept in enumerate(own_concepts.tolist()):
         if not plain[at]:
             continue  # what is denied of something is not denied of all that is broader
         for above in taxonomy.ancestors_of(concept):
@@ -285,33 +290,33 @@ def _shared_terms(value: Longs, concept: Longs, similar: Floats, near: Floats, p
     while True:
         now, term = near.copy(), np.full(len(near), -1, np.int64)
 
-        def gain(part: slice, now: Floats = now) -> float:
-            more = np.maximum(0.0, similar[part] - now[value[part]])
-            enough = people[value[part]][more > 1e-12].sum() >= k
-            return float(more @ people[value[part]]) if enough else 0.0
+        def gain(span: slice, now: Floats = now) -> float:
+            more = np.maximum(0.0, similar[span] - now[value[span]])
+            enough = people[value[span]][more > 1e-12].sum() >= k
+            return float(more @ people[value[span]]) if enough else 0.0
 
-        heap = [(-gain(part), each) for each, part in parts.items() if each not in forbidden]
+        heap = [(-gain(span), candidate) for candidate, span in parts.items() if candidate not in forbidden]
         heapq.heapify(heap)
         while heap and heap[0][0] < -1e-9:
-            _, each = heapq.heappop(heap)
-            true = gain(parts[each])
+            _, candidate = heapq.heappop(heap)
+            true = gain(parts[candidate])
             if heap and true < -heap[0][0] - 1e-12:
                 if true > 1e-9:
-                    heapq.heappush(heap, (-true, each))
+                    heapq.heappush(heap, (-true, candidate))
                 continue
             if true <= 1e-9:
                 continue
-            part = parts[each]
-            won = value[part][similar[part] > now[value[part]] + 1e-12]
-            now[won] = similar[part][similar[part] > now[value[part]] + 1e-12]
-            term[won] = each
+            span = parts[candidate]
+            won = value[span][similar[span] > now[value[span]] + 1e-12]
+            now[won] = similar[span][similar[span] > now[value[span]] + 1e-12]
+            term[won] = candidate
         chosen = np.unique(term[term >= 0])
-        drained = [each for each in chosen.tolist() if people[term == each].sum() < k]
+        drained = [candidate for candidate in chosen.tolist() if people[term == candidate].sum() < k]
         if not drained:
             _widen(value, similar, parts, now, term, people, k)
             return term
         # Finer terms took its people away: without it they choose anew.
-        forbidden.add(min(drained, key=lambda each: (float(people[term == each].sum()), each)))
+        forbidden.add(min(drained, key=lambda candidate: (float(people[term == candidate].sum()), candidate)))
 
 
 def _widen(
@@ -323,19 +328,23 @@ def _widen(
     """
     while (left := np.flatnonzero(now == 0)).size:
         best = (1e-9, -1, np.zeros(0, np.int64))
-        for concept in dict.fromkeys(each for each, part in parts.items() if np.isin(left, value[part]).any()):
-            part = parts[concept]
-            inside = dict(zip(value[part].tolist(), similar[part].tolist(), strict=True))
-            joining = [own for own in left.tolist() if own in inside]
-            gain = float(sum(people[own] * inside[own] for own in joining))
+        for concept in dict.fromkeys(
+            candidate for candidate, span in parts.items() if np.isin(left, value[span]).any()
+        ):
+            span = parts[concept]
+            inside = dict(zip(value[span].tolist(), similar[span].tolist(), strict=True))
+            joining = [value_left for value_left in left.tolist() if value_left in inside]
+            gain = float(sum(people[value_left] * inside[value_left] for value_left in joining))
             groups: dict[int, list[int]] = {}
-            for own in inside:
-                if now[own] > 0:
-                    groups.setdefault(int(term[own]) if term[own] >= 0 else -1 - own, []).append(own)
+            for value_inside in inside:
+                if now[value_inside] > 0:
+                    groups.setdefault(
+                        int(term[value_inside]) if term[value_inside] >= 0 else -1 - value_inside, []
+                    ).append(value_inside)
             lost = sorted(
-                (sum(people[own] * (now[own] - inside[own]) for own in group), group)
-                for each, group in groups.items()
-                if each < 0 or len(group) == int((term == each).sum())
+                (sum(people[member] * (now[member] - inside[member]) for member in group), group)
+                for label_number, group in groups.items()
+                if label_number < 0 or len(group) == int((term == label_number).sum())
             )
             while lost and people[joining].sum() < k:
                 less, group = lost.pop(0)
@@ -345,10 +354,10 @@ def _widen(
                 best = (gain, concept, np.array(joining, np.int64))
         if best[1] < 0:
             return
-        part = parts[best[1]]
-        inside = dict(zip(value[part].tolist(), similar[part].tolist(), strict=True))
+        span = parts[best[1]]
+        inside = dict(zip(value[span].tolist(), similar[span].tolist(), strict=True))
         term[best[2]] = best[1]
-        now[best[2]] = [inside[own] for own in best[2].tolist()]
+        now[best[2]] = [inside[member] for member in best[2].tolist()]
 
 
 def plan_other(attribute: Attribute, counts: Longs, k: int) -> Ints:
@@ -370,5 +379,5 @@ def plan_other(attribute: Attribute, counts: Longs, k: int) -> Ints:
 
 def rare_answers_shown(published: Ints, labels: Sequence[str | None], counts: Longs | Floats, k: int) -> int:
     """How many different published values fewer than `k` people had."""
-    shown = np.unique(published)
-    return int(sum(1 for code in shown.tolist() if labels[code] is not None and 0 < counts[code] < k))
+    published_codes = np.unique(published)
+    return int(sum(1 for code in published_codes.tolist() if labels[code] is not None and 0 < counts[code] < k))

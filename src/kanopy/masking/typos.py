@@ -60,7 +60,7 @@ def meant_answers(rare: Iterable[str], frequent: Mapping[str, int]) -> dict[str,
     for text in frequent:
         for shorter in _shortened(text, allowed(text)):
             index.setdefault(shorter, []).append(text)
-    found: dict[str, list[str]] = {}
+    meant_by: dict[str, list[str]] = {}
     lengths = {len(text) + more for text in frequent for more in (-2, -1, 0, 1, 2)}
     for text in rare:
         if len(text) > LONG + 2 or len(text) not in lengths:
@@ -72,8 +72,8 @@ def meant_answers(rare: Iterable[str], frequent: Mapping[str, int]) -> dict[str,
                     near[other] = wrong_letters(text, other, allowed(other))
         fits = [other for other, wrong in near.items() if wrong <= allowed(other)]
         if fits:
-            found[text] = sorted(fits, key=lambda other: (near[other], -frequent[other], other))
-    return found
+            meant_by[text] = sorted(fits, key=lambda other: (near[other], -frequent[other], other))
+    return meant_by
 
 
 def _may_mean(text: str, other: str) -> bool:
@@ -84,8 +84,8 @@ def _may_mean(text: str, other: str) -> bool:
 
 def _shortened(text: str, most: int) -> set[str]:
     """The text without up to so many of its letters."""
-    found, last = {text}, {text}
+    shortened, last = {text}, {text}
     for _ in range(min(most, len(text) - 1)):
-        last = {each[:at] + each[at + 1 :] for each in last for at in range(len(each))}
-        found |= last
-    return found
+        last = {text[:at] + text[at + 1 :] for text in last for at in range(len(text))}
+        shortened |= last
+    return shortened

@@ -114,10 +114,10 @@ class Precision(AttributeMetric):
 
     def costs(self, hierarchy: Hierarchy, marginal: Longs, rows: int) -> AttributeCosts:
         height = max(hierarchy.height, 1)
-        kept = float(marginal.sum())
-        part = np.arange(hierarchy.height + 1) / height
-        extras = tuple(np.full(hierarchy.level(i).size, 1.0 - part[i]) for i in range(hierarchy.height + 1))
-        return AttributeCosts(kept * part + (rows - kept), extras, 0.0, float(rows))
+        present_rows = float(marginal.sum())
+        lost_share = np.arange(hierarchy.height + 1) / height
+        extras = tuple(np.full(hierarchy.level(i).size, 1.0 - lost_share[i]) for i in range(hierarchy.height + 1))
+        return AttributeCosts(present_rows * lost_share + (rows - present_rows), extras, 0.0, float(rows))
 
 
 @dataclass(frozen=True)
@@ -128,13 +128,13 @@ class Entropy(AttributeMetric):
     name: ClassVar[str] = "entropy"
 
     def costs(self, hierarchy: Hierarchy, marginal: Longs, rows: int) -> AttributeCosts:
-        kept = float(marginal.sum())
+        present_rows = float(marginal.sum())
         present = marginal > 0
-        own = np.zeros(len(marginal))
-        own[present] = marginal[present] * np.log2(kept / marginal[present])
-        most = float(own.sum())
+        entropy_terms = np.zeros(len(marginal))
+        entropy_terms[present] = marginal[present] * np.log2(present_rows / marginal[present])
+        most = float(entropy_terms.sum())
         # A row suppressed from the start costs as much as the average suppressed row.
-        excluded = (rows - kept) * (most / kept if kept else 0.0)
+        excluded = (rows - present_rows) * (most / present_rows if present_rows else 0.0)
         totals = np.empty(hierarchy.height + 1)
         extras = []
         for i in range(hierarchy.height + 1):
@@ -142,7 +142,7 @@ class Entropy(AttributeMetric):
             together = np.bincount(level.codes, weights=marginal, minlength=level.size)
             gain = np.zeros(level.size)
             used = together > 0
-            gain[used] = np.log2(kept / together[used])
+            gain[used] = np.log2(present_rows / together[used])
             totals[i] = most - float(np.dot(together, gain)) + excluded
             extras.append(gain)
         return AttributeCosts(totals, tuple(extras), 0.0, most + excluded)

@@ -51,12 +51,12 @@ def ward(distances: Floats, people: npt.ArrayLike) -> Dendrogram:
 
     sizes = np.asarray(people, np.float64)
     joint = sizes[:, None] * sizes[None, :] / (sizes[:, None] + sizes[None, :])
-    found = join_nearest(np.ascontiguousarray(2.0 * joint * np.asarray(distances, np.float64) ** 2), sizes, True)
-    found = found[np.argsort(found[:, 2], kind="stable")]
+    merged = join_nearest(np.ascontiguousarray(2.0 * joint * np.asarray(distances, np.float64) ** 2), sizes, True)
+    merged = merged[np.argsort(merged[:, 2], kind="stable")]
     node = np.arange(len(sizes), dtype=np.float64)
-    merges = found.copy()
-    merges[:, 2] = np.sqrt(np.maximum(found[:, 2], 0.0))
-    for step, (first, second) in enumerate(found[:, :2].astype(np.int64)):
+    merges = merged.copy()
+    merges[:, 2] = np.sqrt(np.maximum(merged[:, 2], 0.0))
+    for step, (first, second) in enumerate(merged[:, :2].astype(np.int64)):
         merges[step, :2] = sorted((node[first], node[second]))
         node[min(first, second)] = len(sizes) + step
     return Dendrogram(len(sizes), merges)
@@ -76,7 +76,7 @@ def partition_distance(first: npt.ArrayLike, second: npt.ArrayLike, people: npt.
     _, right = np.unique(b, return_inverse=True)
     left, right = left.reshape(-1), right.reshape(-1)
     labels = (left * (int(right.max(initial=0)) + 1) + right, left, right)
-    both, own_left, own_right = (entropy(np.bincount(each, weights=weights)) for each in labels)
+    both, own_left, own_right = (entropy(np.bincount(numbers, weights=weights)) for numbers in labels)
     if both == 0:
         return 0.0
     return float(min(1.0, max(0.0, (2 * both - own_left - own_right) / both)))

@@ -69,8 +69,8 @@ def _loss(
     level = 0 if levels is None else levels[j]
     # The labels of a full-domain release are those of its level, in the same order.
     keep = cost.keep_of_nodes(hierarchy)[recoding.nodes[j]] if levels is None else cost.extras[level]
-    kept = _total(recoding.group_sizes, keep[recoding.codes[:, j]])
-    return float(cost.loss(cost.whole(hierarchy, marginal, level) - kept))
+    retained = _total(recoding.group_sizes, keep[recoding.codes[:, j]])
+    return float(cost.loss(cost.whole(hierarchy, marginal, level) - retained))
 
 
 def _total(sizes: npt.NDArray[np.int64], values: Floats) -> float:

@@ -69,7 +69,7 @@ def discernibility_per_record(sizes: npt.ArrayLike) -> int:
     return int((np.asarray(sizes, np.int64) ** 3).sum())
 
 
-def exact_linkage_percent(people: npt.ArrayLike, origin: Longs, shown: Longs, counts: Longs) -> float:
+def exact_linkage_percent(people: npt.ArrayLike, origin: Longs, published: Longs, counts: Longs) -> float:
     """Eq. 27–28: the share of records found by matching the published text with the original table.
 
     Move `m` publishes the text of original tuple `shown[m]` (-1 if no original record has that text). An attacker who
@@ -78,10 +78,10 @@ def exact_linkage_percent(people: npt.ArrayLike, origin: Longs, shown: Longs, co
     >>> exact_linkage_percent([1, 3], np.array([0, 1]), np.array([1, 1]), np.array([1, 3]))
     25.0
     """
-    kept = origin == shown
-    found = np.zeros(len(kept))
-    found[kept] = 1.0 / counts[shown[kept]]
-    return linkage_percent(people, found)
+    same_text = origin == published
+    link_chance = np.zeros(len(same_text))
+    link_chance[same_text] = 1.0 / counts[published[same_text]]
+    return linkage_percent(people, link_chance)
 
 
 def linkage_percent(people: npt.ArrayLike, chances: Floats) -> float:
@@ -140,15 +140,15 @@ def certainty_penalty(
     """
     losses = []
     scaled = list(numbers) or [None] * len(columns)
-    for values, own in zip(columns, scaled, strict=True):
+    for values, numbers_of_column in zip(columns, scaled, strict=True):
         hidden, size = hidden_values(groups, values, people)
-        if own is None:
+        if numbers_of_column is None:
             penalty = np.where(hidden > 1, hidden / len(np.unique(values)), 0.0)
         else:
             _, group = np.unique(groups, return_inverse=True)
             low, high = np.full(len(size), np.inf), np.full(len(size), -np.inf)
-            np.minimum.at(low, group.reshape(-1), own[values])
-            np.maximum.at(high, group.reshape(-1), own[values])
+            np.minimum.at(low, group.reshape(-1), numbers_of_column[values])
+            np.maximum.at(high, group.reshape(-1), numbers_of_column[values])
             penalty = np.clip(high - low, 0.0, 1.0)
         losses.append((penalty * size).sum() / size.sum())
     return float(np.mean(losses)) if losses else 0.0

@@ -53,9 +53,11 @@ class CombinedOntologies(ReprMixin):
             if not (_answers(taxonomy, a) and _answers(taxonomy, b)):
                 continue
             pair = word_similarity(taxonomy, a, b, chosen)
-            known = len(taxonomy.ancestors_of(pair.a_concept).keys() | taxonomy.ancestors_of(pair.b_concept).keys())
-            if best is None or known > best[0]:
-                best = known, taxonomy, pair
+            ancestors_known = len(
+                taxonomy.ancestors_of(pair.a_concept).keys() | taxonomy.ancestors_of(pair.b_concept).keys()
+            )
+            if best is None or ancestors_known > best[0]:
+                best = ancestors_known, taxonomy, pair
         if best is None:
             missing = "; ".join(
                 f"{taxonomy.name or 'an ontology'} lacks {some(w for w in (a, b) if not _answers(taxonomy, w))}"
@@ -102,19 +104,21 @@ def united(ontologies: Sequence[Taxonomy]) -> Taxonomy:
             terms = taxonomy.terms_of(c)
             above = tuple(keys[up] for up in taxonomy.parents_of(c) if up != taxonomy.virtual_root)
             if not above:
-                above = next(((known[0],) for term in terms if (known := senses.get(fold(term)))), ())
+                above = next(((known_parents[0],) for term in terms if (known_parents := senses.get(fold(term)))), ())
             parts = tuple(keys[int(p)] for p in taxonomy.parts[taxonomy.part_start[c] : taxonomy.part_start[c + 1]])
             concepts.append(Concept(keys[c], terms, above, is_instance=bool(taxonomy.is_instance[c]), parts=parts))
         tags |= {
             keys[c]: int(taxonomy.tag_counts[c]) for c in np.flatnonzero(taxonomy.tag_counts).tolist() if c in keys
         }
         start, flat = taxonomy.sense_start.tolist(), taxonomy.sense_concepts.tolist()
-        own = {word: [keys[c] for c in flat[start[at] : start[at + 1]]] for at, word in enumerate(taxonomy.vocabulary)}
+        keys_of_words = {
+            word: [keys[c] for c in flat[start[at] : start[at + 1]]] for at, word in enumerate(taxonomy.vocabulary)
+        }
         if len(taxonomy.sense_counts):
-            pairs = ((word, key) for word, found in own.items() for key in found)
+            pairs = ((word, key) for word, keys_of_word in keys_of_words.items() for key in keys_of_word)
             tagged |= {pair: count for pair, count in zip(pairs, taxonomy.sense_counts.tolist(), strict=True) if count}
-        for word, found in own.items():
-            senses.setdefault(word, []).extend(found)
+        for word, keys_of_word in keys_of_words.items():
+            senses.setdefault(word, []).extend(keys_of_word)
         taken |= set(keys.values())
     return Taxonomy.from_concepts(
         concepts,

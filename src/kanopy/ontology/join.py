@@ -60,13 +60,13 @@ def join_tree(taxonomy: Taxonomy, concepts: Sequence[int]) -> JoinTree:
         above = taxonomy.parents_of(given[0])
         root = above[0] if above else given[0]
         below = {root: [-1]}
-    kept = _kept_order(below, root)
-    number = {concept: len(given) + at for at, concept in enumerate(kept)}
-    parent = np.full(len(given) + len(kept), -1, np.int32)
-    for concept in kept:
-        for part in below[concept]:
-            parent[-1 - part if part < 0 else number[part]] = number[concept]
-    return JoinTree(len(given), np.array([*given, *kept], np.int32), parent)
+    concepts_kept = _kept_order(below, root)
+    number = {concept: len(given) + at for at, concept in enumerate(concepts_kept)}
+    parent = np.full(len(given) + len(concepts_kept), -1, np.int32)
+    for concept in concepts_kept:
+        for below_node in below[concept]:
+            parent[-1 - below_node if below_node < 0 else number[below_node]] = number[concept]
+    return JoinTree(len(given), np.array([*given, *concepts_kept], np.int32), parent)
 
 
 def _spanning_tree(taxonomy: Taxonomy, given: list[int]) -> tuple[dict[int, int], dict[int, list[int]]]:
@@ -94,7 +94,7 @@ def _kept_order(below: dict[int, list[int]], root: int) -> list[int]:
     """The kept concepts from the root down, turned around: children before parents."""
     order = [root]
     for concept in order:  # grows while it is read
-        order += [part for part in below[concept] if part >= 0]
+        order += [child for child in below[concept] if child >= 0]
     return order[::-1]
 
 

@@ -53,12 +53,12 @@ def csr_row(start: Ints, flat: Ints | Longs, row: int) -> tuple[int, ...]:
 def check_parents(records: Sequence[Concept], index: Mapping[str, int], where: str) -> None:
     unknown = [(record, up) for record in records for up in record.parents if up not in index]
     if unknown:
-        shown = [
+        wrong_links = [
             f"{f'line {record.line}: ' if record.line else ''}{record.key!r} has the parent {up!r}"
             for record, up in unknown
         ]
         raise OntologyError(
-            f"Some parents do not exist{where}: {listed(shown)}. Add the missing concepts or remove the links "
+            f"Some parents do not exist{where}: {listed(wrong_links)}. Add the missing concepts or remove the links "
             "(a file that was cut off ends like this, too)."
         )
 
@@ -71,9 +71,9 @@ def topological_order(parents: Sequence[Sequence[int]], label: Callable[[int], s
         circle = error.args[1][:0:-1]  # from child to parent, each once
     first = circle.index(min(circle))
     cycle = [*circle[first:], *circle[:first], circle[first]]
-    shown = " is-a ".join(repr(label(c)) for c in cycle[:8]) + (" …" if len(cycle) > 8 else "")
+    cycle_text = " is-a ".join(repr(label(c)) for c in cycle[:8]) + (" …" if len(cycle) > 8 else "")
     raise OntologyError(
-        f"The is-a links{where} run in a circle: {shown}. Remove one of these links ({some(cycle[:-1])})."
+        f"The is-a links{where} run in a circle: {cycle_text}. Remove one of these links ({some(cycle[:-1])})."
     )
 
 
@@ -94,9 +94,9 @@ def word_arrays(terms: Sequence[Sequence[str]], ordered: Mapping[str, list[int]]
     senses: dict[str, list[int]] = {}
     for number, words in enumerate(terms):
         for word in words:
-            found = senses.setdefault(fold(word), [])
-            if number not in found[-1:]:
-                found.append(number)
+            senses_of_word = senses.setdefault(fold(word), [])
+            if number not in senses_of_word[-1:]:
+                senses_of_word.append(number)
     senses.update(ordered)
     vocabulary = sorted(senses, key=str.encode)
     word_number = {word: number for number, word in enumerate(vocabulary)}

@@ -53,7 +53,7 @@ def load_ontology(name_or_path: str | Path) -> Taxonomy:
     ['tiger#1', 'tiger#2']
     """
     if parts := _several(name_or_path):
-        return _united(tuple(_stamp(_locate(part)) for part in parts))
+        return _united(tuple(_stamp(_locate(name)) for name in parts))
     return _load(*_stamp(_locate(name_or_path)))
 
 
@@ -61,7 +61,7 @@ def _several(name_or_path: str | Path) -> list[str]:
     """The ontologies that a text joins by +; none if it is one, or a file whose name has a +."""
     text = str(name_or_path)
     return (
-        [part.strip() for part in text.split("+")] if "+" in text and not usable(text, OntologyError).exists() else []
+        [name.strip() for name in text.split("+")] if "+" in text and not usable(text, OntologyError).exists() else []
     )
 
 
@@ -89,18 +89,20 @@ def read_ontology(path: str | Path, *, is_a: Sequence[str] = (), name: str = "")
     if parts := _several(path):
         from kanopy.ontology.combine import united
 
-        joined = united([read_ontology(part, is_a=is_a) for part in parts])
+        joined = united([read_ontology(name, is_a=is_a) for name in parts])
         return replace(joined, name=name) if name else joined
-    found = _locate(path)
+    location = _locate(path)
     options: dict[str, Any] = {"is_a": tuple(is_a)} if is_a else {}
     taxonomy: Taxonomy
-    if found.is_dir():
-        taxonomy = wordnet.compile_wordnet(found, **options)
+    if location.is_dir():
+        taxonomy = wordnet.compile_wordnet(location, **options)
     else:
-        reader = _reader(found)
+        reader = _reader(location)
         if is_a and "is_a" not in inspect.signature(reader).parameters:
-            raise OntologyError(f"{found.name} has one kind of link only. Leave out the relations that count as is-a.")
-        taxonomy = reader(found, **options)
+            raise OntologyError(
+                f"{location.name} has one kind of link only. Leave out the relations that count as is-a."
+            )
+        taxonomy = reader(location, **options)
     return replace(taxonomy, name=name) if name else taxonomy
 
 
@@ -125,8 +127,8 @@ def _reader(path: Path) -> Callable[..., Taxonomy]:
     if path.stat().st_size == 0:
         raise OntologyError(f"{path.name} is empty. Give an ontology with at least one concept.")
     # Of suffixes that both fit, the longer one says more.
-    known = (*READERS.data, *READERS.adopted, *READERS.offered)
-    if fitting := [suffix for suffix in known if path.name.lower().endswith(suffix)]:
+    suffixes = (*READERS.data, *READERS.adopted, *READERS.offered)
+    if fitting := [suffix for suffix in suffixes if path.name.lower().endswith(suffix)]:
         return READERS[max(fitting, key=len)]
     raise OntologyError(
         f"Kanopy cannot tell the format of {path.name} from its suffix. Use one of {', '.join(READERS)}, "

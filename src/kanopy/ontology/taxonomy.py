@@ -145,7 +145,7 @@ class Taxonomy:
         terms: list[tuple[str, ...]] = [record.terms or (record.key,) for record in records]
         keys = [record.key for record in records]
         instance = [record.is_instance for record in records]
-        parts = [[index[part] for part in record.parts if part in index] for record in records]
+        parts = [[index[part_key] for part_key in record.parts if part_key in index] for record in records]
         roots = [number for number, up in enumerate(parents) if not up]
         virtual_root = -1
         if len(roots) > 1:
@@ -206,10 +206,10 @@ class Taxonomy:
             up = int(parent[node])
             if up >= 0 and child_count[up] == 1 and labels[up] == labels[node]:
                 stands_for[node] = stands_for[up]
-        kept = [node for node in range(len(parent)) if stands_for[node] == node]
+        nodes = [node for node in range(len(parent)) if stands_for[node] == node]
         used: dict[str, int] = {}
         keys = {}
-        for node in kept:
+        for node in nodes:
             used[labels[node]] = used.get(labels[node], 0) + 1
             keys[node] = labels[node] if used[labels[node]] == 1 else f"{labels[node]}@{used[labels[node]]}"
         return cls.from_concepts(
@@ -217,7 +217,7 @@ class Taxonomy:
                 Concept(
                     keys[node], (labels[node],), (keys[int(stands_for[parent[node]])],) if parent[node] >= 0 else ()
                 )
-                for node in kept
+                for node in nodes
             ),
             name=hierarchy.name,
             source=f"the hierarchy {hierarchy.name}".rstrip(),
@@ -286,20 +286,20 @@ class Taxonomy:
 
     def ancestors_of(self, concept: int) -> dict[int, int]:
         """Every concept above (and the concept itself) with its shortest distance in edges, nearest first."""
-        found = {int(concept): 0}
+        steps_to_ancestor = {int(concept): 0}
         level, distance = [int(concept)], 0
         while level:
             distance += 1
-            above = sorted({up for node in level for up in self.parents_of(node)} - found.keys())
-            found.update(dict.fromkeys(above, distance))
+            above = sorted({up for node in level for up in self.parents_of(node)} - steps_to_ancestor.keys())
+            steps_to_ancestor.update(dict.fromkeys(above, distance))
             level = above
-        return found
+        return steps_to_ancestor
 
     def descendants_of(self, concept: int) -> Ints:
         """Every concept below a concept, and itself, ascending."""
         owners = np.repeat(np.arange(self.size, dtype=np.int32), np.diff(self.ancestor_start))
-        found: Ints = owners[self.ancestors == concept]
-        return found
+        descendants: Ints = owners[self.ancestors == concept]
+        return descendants
 
     def is_a(self, concept: int, ancestor: int) -> bool:
         """Whether `ancestor` is the concept itself or lies above it."""
@@ -310,9 +310,9 @@ class Taxonomy:
         """All ancestors of all concepts with shortest distances, as CSR: breadth first over all concepts at once."""
         size = self.size
         parent_count = np.diff(self.parent_start).astype(np.int64)
-        own = np.arange(size, dtype=np.int64)
-        pairs, steps = [own * size + own], [np.zeros(size, np.int32)]
-        low, high = own, own
+        concept_numbers = np.arange(size, dtype=np.int64)
+        pairs, steps = [concept_numbers * size + concept_numbers], [np.zeros(size, np.int32)]
+        low, high = concept_numbers, concept_numbers
         distance = 0
         while len(low):
             distance += 1
@@ -395,11 +395,11 @@ class Taxonomy:
 
     @cached_property
     def _without_hyphens(self) -> dict[str, int]:
-        found: dict[str, int] = {}
+        words_without_hyphens: dict[str, int] = {}
         for number, word in enumerate(self.vocabulary):
             if "-" in word or " " in word:
-                found.setdefault(word.replace("-", " "), number)
-        return found
+                words_without_hyphens.setdefault(word.replace("-", " "), number)
+        return words_without_hyphens
 
     def senses(self, word: str) -> tuple[int, ...]:
         """The concepts of a word from the most frequent down; empty if the ontology does not know it."""
@@ -439,22 +439,22 @@ class Taxonomy:
         if senses:
             return senses
         other = self.other_parts_of_speech(word)
-        own = PARTS_OF_SPEECH.get(self.part_of_speech, self.part_of_speech)
+        word_class = PARTS_OF_SPEECH.get(self.part_of_speech, self.part_of_speech)
         if other:
             raise OntologyError(
-                f"The word {word!r} has no {own} sense in {self.name or 'the ontology'}; it is known as "
-                f"{' and '.join(other)} only. Use a related {own}."
+                f"The word {word!r} has no {word_class} sense in {self.name or 'the ontology'}; it is known as "
+                f"{' and '.join(other)} only. Use a related {word_class}."
             )
         raise OntologyError(f"{self._called} does not know the word {word!r}. {self._suggest(word)}")
 
     def _suggest(self, word: str) -> str:
         folded = fold(word)
-        known = (
+        vocabulary_words = (
             self.vocabulary
             if len(self.vocabulary) <= 1000
             else [other for other in self.vocabulary if other[:2] == folded[:2] and abs(len(other) - len(folded)) <= 3]
         )
-        hint = near_miss(folded, known)
+        hint = near_miss(folded, vocabulary_words)
         return hint if hint.startswith("Did") else "Check the spelling, or give a synonym or a broader word."
 
     def sense_name(self, concept: int) -> str:

@@ -108,13 +108,17 @@ def all_above(taxonomy: Taxonomy, concept: int) -> frozenset[int]:
     >>> {w.sense("Asia"), w.sense("city")} <= all_above(w, w.sense("Tokyo"))
     True
     """
-    found = set(taxonomy.ancestors_of(concept))
+    above = set(taxonomy.ancestors_of(concept))
     waiting = [concept] if taxonomy.is_instance[concept] else []
-    for place in waiting:  # grows while it is read
-        wholes = [whole for whole in taxonomy.wholes_of(place) if whole not in found and _can_be_place(taxonomy, whole)]
-        found.update(wholes)
+    for concept_or_place in waiting:  # grows while it is read
+        wholes = [
+            whole
+            for whole in taxonomy.wholes_of(concept_or_place)
+            if whole not in above and _can_be_place(taxonomy, whole)
+        ]
+        above.update(wholes)
         waiting += wholes
-    return frozenset(found)
+    return frozenset(above)
 
 
 def _can_be_place(taxonomy: Taxonomy, concept: int) -> bool:

@@ -117,7 +117,7 @@ class Model(Declared):
         """Whether it also judges the release as a whole (`satisfied`)."""
         return False
 
-    def satisfied(self, kept: Classes, everything: Classes) -> bool:
+    def satisfied(self, published: Classes, everything: Classes) -> bool:
         """Whether the classes that are published are safe together; `everything` are all classes, kept or not."""
         return True
 
@@ -162,12 +162,12 @@ class Model(Declared):
     def to_dict(self) -> dict[str, Any]:
         """The model as it stands in a job file."""
         plain: dict[str, Any] = {"name": self.name}
-        for each in fields(self):
-            value = getattr(self, each.name)
-            if value != each.default:
-                plain[each.name] = list(value) if isinstance(value, tuple) else value
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if value != field.default:
+                plain[field.name] = list(value) if isinstance(value, tuple) else value
                 if isinstance(value, Mapping):
-                    plain[each.name] = dict(value)
+                    plain[field.name] = dict(value)
         return plain
 
 
@@ -199,12 +199,12 @@ class SensitiveModel(Model):
 
     def facts(self, facts: Mapping[str, ColumnFacts]) -> ColumnFacts:
         """What is known of the column; an error if nothing is."""
-        found = facts.get(self.column)
-        if found is None:
+        facts_of_column = facts.get(self.column)
+        if facts_of_column is None:
             raise DataError(
                 f"The model {self.name!r} names {self.column!r}, which is not there. {near_miss(self.column, facts)}"
             )
-        return found
+        return facts_of_column
 
     def require_values(self, wanted: float, facts: Mapping[str, ColumnFacts], what: str) -> None:
         """Refuse more different values than the column has."""
@@ -237,10 +237,10 @@ class LimitedShares(SensitiveModel):
 
 def labels_of(classes: Classes, column: str, model: str) -> ClassLabels:
     """The published labels of a quasi-identifier, or an error that says who needs them."""
-    found = classes.labels.get(column)
-    if found is None:
+    column_labels = classes.labels.get(column)
+    if column_labels is None:
         raise JobError(f"The model {model!r} names {column!r}, which is not a quasi-identifier of this table.")
-    return found
+    return column_labels
 
 
 def percent(share: float) -> str:

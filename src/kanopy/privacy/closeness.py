@@ -50,13 +50,15 @@ class Closeness(SensitiveModel):
         # class is at most t·(1 - gone) + gone, where gone is the share of the rows that are not kept.
         if self.t >= 1:
             return violated.astype(np.int64)
-        gone = np.zeros(classes.count)
+        rows_to_suppress = np.zeros(classes.count)
         if violated.any():
-            part = Classes(
+            violated_classes = Classes(
                 classes.sizes[violated], histograms={self.column: self.counts(classes)[violated]}, facts=classes.facts
             )
-            gone[violated] = part.sizes * (self.distances(part) - self.t) / (1 - self.t)
-        return np.maximum(np.minimum(np.ceil(gone - 1e-6), classes.sizes).astype(np.int64), violated)
+            rows_to_suppress[violated] = (
+                violated_classes.sizes * (self.distances(violated_classes) - self.t) / (1 - self.t)
+            )
+        return np.maximum(np.minimum(np.ceil(rows_to_suppress - 1e-6), classes.sizes).astype(np.int64), violated)
 
 
 @dataclass(frozen=True)
@@ -85,13 +87,13 @@ class EqualCloseness(Closeness):
         from kanopy.privacy.distances_kernel import most_kept
 
         # Kept parts of a class are each within t, so together they are too: a distance is convex.
-        gone = np.zeros(classes.count, np.int64)
+        rows_to_suppress = np.zeros(classes.count, np.int64)
         if violated.any():
             counts = np.ascontiguousarray(self.counts(classes)[violated], np.int32)
-            kept = most_kept(counts, self.facts(classes.facts).distribution, self.t + TOLERANCE)
+            publishable = most_kept(counts, self.facts(classes.facts).distribution, self.t + TOLERANCE)
             sizes = classes.sizes[violated]
-            gone[violated] = np.clip(np.ceil(sizes - kept - 1e-6), 1, sizes).astype(np.int64)
-        return gone
+            rows_to_suppress[violated] = np.clip(np.ceil(sizes - publishable - 1e-6), 1, sizes).astype(np.int64)
+        return rows_to_suppress
 
     def explain(self) -> str:
         return (
@@ -124,11 +126,11 @@ class OrderedCloseness(Closeness):
         return np.asarray(np.abs(moved).sum(axis=1) / (len(order) - 1))
 
     def require(self, facts: Mapping[str, ColumnFacts]) -> None:
-        found = self.facts(facts)
-        if found.numbers is None and found.hierarchy is None:
+        column_facts = self.facts(facts)
+        if column_facts.numbers is None and column_facts.hierarchy is None:
             raise JobError(
-                f"The model 't-ordered' needs an order of the values of {self.column!r} ({some(found.values)}): they "
-                "must all be numbers or dates, or the column needs a hierarchy that lists them in order."
+                f"The model 't-ordered' needs an order of the values of {self.column!r} ({some(column_facts.values)}): "
+                "they must all be numbers or dates, or the column needs a hierarchy that lists them in order."
             )
 
 

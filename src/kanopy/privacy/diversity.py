@@ -208,10 +208,10 @@ class LPlus(LimitedShares):
         return f"Values of {self.column} keep to a largest share of their own in every class ({'; '.join(parts)})."
 
     def check(self, facts: Mapping[str, ColumnFacts]) -> None:
-        found = self.facts(facts)
-        strangers = [value for value in self.thresholds if value not in found.values]
+        column_facts = self.facts(facts)
+        strangers = [value for value in self.thresholds if value not in column_facts.values]
         if strangers:
             raise JobError(
                 f"The model 'l-plus' names values that {self.column!r} does not have: {some(strangers)}. "
-                f"It has {some(found.values)}."
+                f"It has {some(column_facts.values)}."
             )

@@ -35,8 +35,10 @@ def judged_twice(model: Model, classes: Classes) -> Mask:
     wrong = _asked(model, some_classes(classes, everything))
     same = np.array_equal(_asked(model, some_classes(classes, everything[::-1]))[::-1], wrong)
     if not (model.of_release or model.of_others or model.all_quasi or model.needs_households):
-        for each in everything[:: max(1, classes.count // ASKED_ALONE)]:
-            same = same and bool(_asked(model, some_classes(classes, everything[each : each + 1]))[0] == wrong[each])
+        for position in everything[:: max(1, classes.count // ASKED_ALONE)]:
+            same = same and bool(
+                _asked(model, some_classes(classes, everything[position : position + 1]))[0] == wrong[position]
+            )
     if not same:
         raise VerificationFailed(
             f"The model {model.name!r} contradicts itself: asked about the same classes in another order, or one by "
@@ -70,8 +72,8 @@ def _holds(model: Model, classes: Classes) -> bool:
     """Whether the release as a whole is safe, by two answers that agree."""
     answers = []
     for order in (1, -1):
-        kept = some_classes(classes, np.arange(classes.count)[::order])
-        answers.append(bool(model.satisfied(kept, kept)))
+        reordered = some_classes(classes, np.arange(classes.count)[::order])
+        answers.append(bool(model.satisfied(reordered, reordered)))
     return all(answers)
 
 
@@ -89,20 +91,20 @@ def some_classes(classes: Classes, picked: np.ndarray[Any, Any]) -> Classes:
         copied.setflags(write=False)
         return copied
 
-    place = np.full(classes.count + 1, -1, np.int32)  # the last one stands for rows of no class
-    place[picked] = np.arange(len(picked))
+    new_index = np.full(classes.count + 1, -1, np.int32)  # the last one stands for rows of no class
+    new_index[picked] = np.arange(len(picked))
     return replace(
         classes,
         sizes=own(classes.sizes),
-        histograms={name: own(each) for name, each in classes.histograms.items()},
+        histograms={name: own(histogram) for name, histogram in classes.histograms.items()},
         facts={
-            name: replace(each, totals=own(each.totals, True), numbers=own(each.numbers, True))
-            for name, each in classes.facts.items()
+            name: replace(column_facts, totals=own(column_facts.totals, True), numbers=own(column_facts.numbers, True))
+            for name, column_facts in classes.facts.items()
         },
         population=own(classes.population),
-        labels={name: replace(each, codes=own(each.codes)) for name, each in classes.labels.items()},
+        labels={name: replace(labels, codes=own(labels.codes)) for name, labels in classes.labels.items()},
         weights=own(classes.weights),
-        class_of_row=None if classes.class_of_row is None else place[classes.class_of_row],
+        class_of_row=None if classes.class_of_row is None else new_index[classes.class_of_row],
         household_of_row=own(classes.household_of_row, True),
         fitting=None,
     )

@@ -75,23 +75,23 @@ def parse_model(text: str) -> Model:
     name, *rest = text.split(":")
     kind = _kind(name)
     usage = f"Write it like {kind.example}."
-    known = parameters_of(kind)
-    names = [each for each in known if each != "column"]
-    if "column" in known and len(rest) < 2:
+    declared = parameters_of(kind)
+    names = [parameter for parameter in declared if parameter != "column"]
+    if "column" in declared and len(rest) < 2:
         raise JobError(f"{short(text)} does not name a column and a parameter. {usage}")
-    own = kind.from_short(rest)
-    if own is not None:
-        return make(kind, own, f" {usage}")
-    if "column" not in known and len(rest) != 1:
+    parameters = kind.from_short(rest)
+    if parameters is not None:
+        return make(kind, parameters, f" {usage}")
+    if "column" not in declared and len(rest) != 1:
         raise JobError(f"{short(text)} needs one parameter part. {usage}")
     # A column may have a colon in its name, labels may too: the last part holds the parameters.
-    values: dict[str, Any] = {"column": ":".join(rest[:-1])} if "column" in known else {}
-    parts = [part.strip() for part in rest[-1].split(",")] if len(names) > 1 else [rest[-1].strip()]
-    if not sum(known[each].required for each in names) <= len(parts) <= len(names) or not all(parts):
+    values: dict[str, Any] = {"column": ":".join(rest[:-1])} if "column" in declared else {}
+    parts = [text.strip() for text in rest[-1].split(",")] if len(names) > 1 else [rest[-1].strip()]
+    if not sum(declared[parameter].required for parameter in names) <= len(parts) <= len(names) or not all(parts):
         raise JobError(
             f"{short(text)} has {len(parts)} parameters; the model {kind.name!r} takes {', '.join(names)}. {usage}"
         )
-    values |= {each: known[each].kind.read(part) for each, part in zip(names, parts, strict=False)}
+    values |= {parameter: declared[parameter].kind.read(given) for parameter, given in zip(names, parts, strict=False)}
     return make(kind, values, f" {usage}")
 
 
@@ -118,14 +118,14 @@ def make_model(source: ModelSource) -> Model:
 def make_models(sources: str | ModelSource | Sequence[ModelSource]) -> tuple[Model, ...]:
     """Several models, each once."""
     given = [sources] if isinstance(sources, (str, Model, Mapping)) else list(sources)
-    found: list[Model] = []
+    models: list[Model] = []
     mistakes: list[str] = []
     for source in given:
         with collected(mistakes):
             model = make_model(source)
-            found += [] if model in found else [model]
+            models += [] if model in models else [model]
     refuse(mistakes)
-    return tuple(found)
+    return tuple(models)
 
 
 def failing(model: Model, classes: Classes) -> Mask:

@@ -57,11 +57,11 @@ class EpsilonM(SensitiveModel):
         )
 
     def check(self, facts: Mapping[str, ColumnFacts]) -> None:
-        found = self.facts(facts)
-        if found.numbers is None:
+        column_facts = self.facts(facts)
+        if column_facts.numbers is None:
             raise DataError(
-                f"The model 'epsilon-m' needs numbers, and {self.column!r} holds {some(found.values)}. Use l-distinct "
-                "or t-equal for categories; rows with a missing value must be filled in or left out first."
+                f"The model 'epsilon-m' needs numbers, and {self.column!r} holds {some(column_facts.values)}. Use "
+                "l-distinct or t-equal for categories; rows with a missing value must be filled in or left out first."
             )
 
 
@@ -88,12 +88,12 @@ class Constrained(Model):
         return (self.column,)
 
     def violated(self, classes: Classes) -> Mask:
-        found = labels_of(classes, self.column, self.name)
-        if found.hierarchy is None:
+        column_labels = labels_of(classes, self.column, self.name)
+        if column_labels.hierarchy is None:
             raise JobError(f"The model 'constrained' needs the hierarchy of {self.column!r}, which is not known here.")
-        broader = self.forbidden(found.hierarchy)
-        wrong = np.array([label in broader for label in found.labels], np.bool_)
-        return np.asarray(wrong[found.codes])
+        broader = self.forbidden(column_labels.hierarchy)
+        wrong = np.array([label in broader for label in column_labels.labels], np.bool_)
+        return np.asarray(wrong[column_labels.codes])
 
     def forbidden(self, hierarchy: Hierarchy) -> frozenset[str]:
         """The labels above an allowed node. Where several nodes carry an allowed label, each of them is allowed."""
@@ -155,20 +155,20 @@ class Guarding(SensitiveModel):
         if column.hierarchy is None:
             raise JobError(f"The model 'guarding' needs a hierarchy of {self.column!r}. Give one in the job.")
         hierarchy = column.hierarchy
-        place = {label: node for node, label in enumerate(hierarchy.labels)}
+        node_of_label = {label: node for node, label in enumerate(hierarchy.labels)}
         matrix = np.zeros((len(guards.values), len(column.values)), np.int64)
         strangers = []
         for number, label in enumerate(guards.values):
             if not label or label.startswith("(missing"):  # numbered where a column holds nothing else
                 continue
-            if label not in place:
+            if label not in node_of_label:
                 strangers.append(label)
                 continue
-            matrix[number, hierarchy.leaves_under(place[label])] = 1
+            matrix[number, hierarchy.leaves_under(node_of_label[label])] = 1
         if strangers:
             raise DataError(
                 f"The column {self.guard!r} names guarding nodes that the hierarchy of {self.column!r} does not have: "
-                f"{some(strangers)}. {near_miss(strangers[0], place)}"
+                f"{some(strangers)}. {near_miss(strangers[0], node_of_label)}"
             )
         return matrix
 

@@ -100,9 +100,9 @@ class DeltaPresence(Model):
     def of_release(self) -> bool:
         return self.least > 0
 
-    def satisfied(self, kept: Classes, everything: Classes) -> bool:
+    def satisfied(self, published: Classes, everything: Classes) -> bool:
         everybody = int(_population(everything, self.name).sum())
-        return self.least == 0 or int(_population(kept, self.name).sum()) == everybody
+        return self.least == 0 or int(_population(published, self.name).sum()) == everybody
 
     def must_go(self, classes: Classes, violated: Mask) -> Longs:
         surplus = np.ceil(classes.sizes - self.most * _population(classes, self.name) - 1e-6)
@@ -139,8 +139,8 @@ class AverageRisk(OfRelease):
     summary = "Average risk: the average chance of singling out a published row is at most this share."
     monotonic = True
 
-    def satisfied(self, kept: Classes, everything: Classes) -> bool:
-        return int((kept.sizes > 0).sum()) <= self.most * kept.rows * (1 + TOLERANCE)
+    def satisfied(self, published: Classes, everything: Classes) -> bool:
+        return int((published.sizes > 0).sum()) <= self.most * published.rows * (1 + TOLERANCE)
 
     def explain(self) -> str:
         return f"On average, a published row can be singled out with a chance of at most {percent(self.most)}."
@@ -161,8 +161,8 @@ class Uniqueness(OfRelease):
     summary = "Sample uniqueness: at most this share of the published rows is unique."
     monotonic = True
 
-    def satisfied(self, kept: Classes, everything: Classes) -> bool:
-        return int((kept.sizes == 1).sum()) <= self.most * kept.rows * (1 + TOLERANCE)
+    def satisfied(self, published: Classes, everything: Classes) -> bool:
+        return int((published.sizes == 1).sum()) <= self.most * published.rows * (1 + TOLERANCE)
 
     def explain(self) -> str:
         return f"At most {percent(self.most)} of the published rows are unique in their quasi-identifiers."
@@ -186,10 +186,10 @@ class PopulationUniqueness(OfRelease):
     name, example = "population-uniqueness", "population-uniqueness:0.01,0.1"
     summary = "Population uniqueness: at most this share of the population is estimated to be unique."
 
-    def satisfied(self, kept: Classes, everything: Classes) -> bool:
+    def satisfied(self, published: Classes, everything: Classes) -> bool:
         from kanopy.metrics.risk.population import dankar_choice, population_size
 
-        sizes = kept.sizes[kept.sizes > 0]
+        sizes = published.sizes[published.sizes > 0]
         if not len(sizes):
             return True
         people = population_size(int(sizes.sum()), sampling_fraction=self.fraction)

@@ -35,17 +35,23 @@ class Every(ParameterType):
             value = {str(size): rows for size, rows in value}
         if not isinstance(value, Mapping) or len(value) < self.least:
             return self.refuse(value, label, mistakes)
-        found = {Integer().read(str(size)): rows for size, rows in value.items()}
-        if any(not isinstance(size, int) or size < 1 for size in found):
+        rows_of_size = {Integer().read(str(size)): rows for size, rows in value.items()}
+        if any(not isinstance(size, int) or size < 1 for size in rows_of_size):
             return self.refuse(value, label, mistakes)
         return tuple(
-            (size, Integer(2).take(rows, f"{label} of {size}", mistakes)) for size, rows in sorted(found.items())
+            (size, Integer(2).take(rows, f"{label} of {size}", mistakes)) for size, rows in sorted(rows_of_size.items())
         )
 
     def read(self, text: str) -> Any:
-        pairs = [part.partition(":") for part in text.replace("=", ":").split(",") if part.strip()]
-        found = {Integer().read(size.strip()): Integer().read(rows.strip()) for size, colon, rows in pairs if colon}
-        return found if len(found) == len(pairs) and all(isinstance(size, int) for size in found) else text
+        pairs = [pair.partition(":") for pair in text.replace("=", ":").split(",") if pair.strip()]
+        rows_of_size = {
+            Integer().read(size.strip()): Integer().read(rows.strip()) for size, colon, rows in pairs if colon
+        }
+        return (
+            rows_of_size
+            if len(rows_of_size) == len(pairs) and all(isinstance(size, int) for size in rows_of_size)
+            else text
+        )
 
 
 @dataclass(frozen=True)
@@ -130,16 +136,16 @@ class HouseholdRisk(OfSurvey):
         if classes.household_of_row is None or classes.class_of_row is None:
             raise JobError(f"The model {self.name!r} needs households: name their column (household=…, --household).")
         there = classes.class_of_row >= 0
-        own, homes = classes.class_of_row[there], classes.household_of_row[there]
+        class_of_row, homes = classes.class_of_row[there], classes.household_of_row[there]
         wrong = np.zeros(classes.count, np.bool_)
         while True:
-            left = np.where(wrong, 0.0, risks)[own]
+            left = np.where(wrong, 0.0, risks)[class_of_row]
             unsafe = household_risks(left, homes) > self.most * (1 + ROUNDING)
             if not unsafe.any():
                 return wrong
             riskiest = np.zeros(int(homes.max()) + 1)
             np.maximum.at(riskiest, homes[unsafe], left[unsafe])
-            wrong[own[unsafe & (left >= riskiest[homes] * (1 - ROUNDING))]] = True
+            wrong[class_of_row[unsafe & (left >= riskiest[homes] * (1 - ROUNDING))]] = True
 
     def must_go(self, classes: Classes, violated: Mask) -> Longs:
         # A household is made safe by suppressing any of its members, and these may be of any class.
@@ -174,12 +180,14 @@ class SubsetK(Model):
         from kanopy.metrics.risk.combinations import unsafe_sets
 
         columns, widths = [], []
-        for found in classes.labels.values():
-            place: dict[str, int] = {}
+        for column_labels in classes.labels.values():
+            number_of_label: dict[str, int] = {}
             # By label: two nodes that publish the same are one value.
-            number = np.array([place.setdefault(label, len(place)) for label in found.labels], np.int32)
-            columns.append(number[found.codes])
-            widths.append(len(place))
+            number = np.array(
+                [number_of_label.setdefault(label, len(number_of_label)) for label in column_labels.labels], np.int32
+            )
+            columns.append(number[column_labels.codes])
+            widths.append(len(number_of_label))
         # A release of fewer columns has no combinations of more.
         wanted = {size: rows for size, rows in self.every if size <= len(columns)}
         wrong = np.zeros(classes.count, np.bool_)
@@ -190,9 +198,9 @@ class SubsetK(Model):
             there = np.flatnonzero(classes.class_of_row >= 0)
             left, units = classes.class_of_row[there], units.part(there)
         while len(left):
-            own = [column[left] for column in columns]
+            left_columns = [column[left] for column in columns]
             sizes = classes.sizes[left] if units is None else None
-            _, unsafe = unsafe_sets(list(classes.labels), own, wanted, sizes, widths, units)
+            _, unsafe = unsafe_sets(list(classes.labels), left_columns, wanted, sizes, widths, units)
             if not unsafe.any():
                 break
             wrong[left[unsafe]] = True

@@ -359,11 +359,13 @@ class BatchReader:
 
     def __call__(self, batch: pl.DataFrame) -> pl.DataFrame:
         records = read_part(batch, self.job)
+        # Before pseudonyms take the place of identifiers: a treatment may read one, such as whose date to shift.
+        records = records if self.pieces is None else self.pieces.treat(records)
         if hashed := [name for name in self.job.pseudonymize if name in batch.columns]:
             from kanopy._table.pseudonyms import with_pseudonyms
 
             records = with_pseudonyms(records, batch, hashed, self._key, None)
-        return records if self.pieces is None else self.pieces.treat(records)
+        return records
 
     def look_at(self, scan: Any) -> bool:
         """Whether a treatment had to know whole columns of a table, which were read then."""

@@ -29,7 +29,12 @@ MOST_TUPLES_FOR_CURVES = 5_000
 
 
 def report_of(
-    result: Result, files: Mapping[str, tuple[str, Path]] | None, *, written: bool = False, **told: Any
+    result: Result,
+    files: Mapping[str, tuple[str, Path]] | None,
+    *,
+    written: bool = False,
+    attacks: Mapping[str, Any] | None = None,
+    **told: Any,
 ) -> Report:
     """The report of a release that generalizes; `told` goes to the closer look at both tables."""
     from kanopy import __version__
@@ -84,6 +89,7 @@ def report_of(
             about_suppressed=result._about_suppressed,
             treatments=() if result.treated is None else tuple(result.treated.to_dict()),
             treated_studies=studies_of(result),
+            attacks=attacks or {},
         )
     )
 

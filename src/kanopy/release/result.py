@@ -383,10 +383,10 @@ class Result:
         sampling_fraction: float | None = None,
         target: str | None = None,
         written: bool = False,
+        attacks: Mapping[str, Any] | None = None,
     ) -> Report | MaskReport:
-        """The report, told more: how large the population is, a column whose prediction is tried before and after,
-        and the files whose checksums its manifest records. The page of a masking is told nothing more. `written` says
-        that the release is what `write` makes of it, and not `data`."""
+        """The report, told of the population, a target of predictions, what attacks found, and files whose checksums
+        the manifest records. `written`: the release is what `write` makes of it, and not `data`."""
         from kanopy.release.reporting import MaskReport, report_of
 
         if self.masked is not None:
@@ -394,8 +394,8 @@ class Result:
         if target in self.prepared.unpublished and target not in self.published.columns:
             raise JobError(f"The target {target!r} is not published. Call it insensitive or sensitive.")
         return report_of(
-            self, files, written=written, population_size=population_size, sampling_fraction=sampling_fraction,
-            target=target,
+            self, files, written=written, attacks=attacks or {}, population_size=population_size,
+            sampling_fraction=sampling_fraction, target=target,
         )  # fmt: skip
 
     def to_html(self) -> str:

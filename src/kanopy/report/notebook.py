@@ -61,20 +61,20 @@ def drawn(thing: Any) -> str:
     return snippet("Proposed hierarchy", note, bullets(map(_cut, thing.notes[:MOST_LINES])), tree(thing.hierarchy))
 
 
-def job(said: Mapping[str, Any]) -> str:
+def job(settings: Mapping[str, Any]) -> str:
     """A job, as plain data: what it promises, the role and levels of each column, and every other setting it says."""
-    columns, models = dict(said["columns"]), list(said.get("models", []))
+    columns, models = dict(settings["columns"]), list(settings.get("models", []))
     keys = [key for key in ("hierarchy", "min-level", "max-level", "weight", "missing-tokens", "decimal", "separator")
-            if any(key in own for own in columns.values())]  # fmt: skip
-    rows = [[_cut(name), own.get("role", ""), *(_value(own.get(key, "")) for key in keys)]
-            for name, own in list(columns.items())[:MOST_LINES]]  # fmt: skip
-    limit = f", at most {percent(said['suppress'])} of rows suppressed" if "suppress" in said else ""
-    told = ("k", "suppress", "columns", "models")
-    rest = [f"{key}: {_value(value)}" for key, value in said.items() if key not in told]
+            if any(key in column for column in columns.values())]  # fmt: skip
+    rows = [[_cut(name), column.get("role", ""), *(_value(column.get(key, "")) for key in keys)]
+            for name, column in list(columns.items())[:MOST_LINES]]  # fmt: skip
+    limit = f", at most {percent(settings['suppress'])} of rows suppressed" if "suppress" in settings else ""
+    shown_above = ("k", "suppress", "columns", "models")
+    rest = [f"{key}: {_value(value)}" for key, value in settings.items() if key not in shown_above]
     note = plural(len(columns), "column")
     heads = ["Column", "Role", *(key.replace("-", " ").capitalize() for key in keys)]
     return snippet(
-        f"Job: k = {said['k']}{limit}", note,
+        f"Job: k = {settings['k']}{limit}", note,
         table("Columns", heads, rows) if rows else "",
         _more(len(columns)),
         bullets(_cut(_value(model)) for model in models[:MOST_LINES]),
@@ -84,9 +84,9 @@ def job(said: Mapping[str, Any]) -> str:
 
 def guessed_job(guessed: Sequence[Mapping[str, Any]], decide: Sequence[str]) -> str:
     """A guessed job: what is left to decide, and each column with the reason for its role, undecided ones first."""
-    columns = sorted(guessed, key=lambda own: own["role"] != "undecided")
+    columns = sorted(guessed, key=lambda guess: guess["role"] != "undecided")
     keys = ("column", "role", "hierarchy", "certainty", "reason")
-    rows = [[_cut(str(own[key] or "")) for key in keys] for own in columns[:MOST_LINES]]
+    rows = [[_cut(str(guess[key] or "")) for key in keys] for guess in columns[:MOST_LINES]]
     note = f"{plural(len(columns), 'column')}; {plural(len(decide), 'open decision')}"
     heads = [key.capitalize() for key in keys]
     return snippet("Guessed job", note, bullets(map(_cut, decide)), table("Columns", heads, rows), _more(len(columns)))
@@ -99,7 +99,7 @@ def _more(columns: int) -> str:
 
 def _value(value: Any) -> str:
     if isinstance(value, Mapping):
-        return ", ".join(f"{key} = {_value(own)}" for key, own in value.items())
+        return ", ".join(f"{key} = {_value(inner)}" for key, inner in value.items())
     return ", ".join(map(str, value)) if isinstance(value, (list, tuple)) else str(value)
 
 
@@ -124,19 +124,19 @@ def tree(h: Hierarchy) -> Markup:
     return table("It does not nest; its levels are", ["Level", "Values", "Such as"], rows, [1])
 
 
-def _compared(found: Comparison) -> str:
+def _compared(compared: Comparison) -> str:
     rows = [
         {
-            **vars(each),
-            "name": _cut(each.name or f"hierarchy {number + 1}"),
-            "levels": each.height + 1,
-            "groups": found.groups[number],
-            "shared": ", ".join(map(whole, found.shared_groups[number])),
+            **vars(outline),
+            "name": _cut(outline.name or f"hierarchy {number + 1}"),
+            "levels": outline.height + 1,
+            "groups": compared.groups[number],
+            "shared": ", ".join(map(whole, compared.shared_groups[number])),
         }
-        for number, each in enumerate(found.outlines[:MOST_LINES])
+        for number, outline in enumerate(compared.outlines[:MOST_LINES])
     ]
-    note = "the same" if found.same else f"different; {plural(found.common_values, 'value')} in common"
-    title = plural(len(found.outlines), "hierarchy", "hierarchies")
+    note = "the same" if compared.same else f"different; {plural(compared.common_values, 'value')} in common"
+    title = plural(len(compared.outlines), "hierarchy", "hierarchies")
     return snippet(title, note, records("outlines", rows))
 
 
@@ -155,20 +155,20 @@ def release(report: Report) -> str:
 
 def masking(result: Any) -> str:
     """A masking (`MaskResult`): its numbers."""
-    found = result.summary()
-    note = f"{found['algorithm']}, k = {found['k']}, {plural(found['rows'], 'record')}"
+    summary = result.summary()
+    note = f"{summary['algorithm']}, k = {summary['k']}, {plural(summary['rows'], 'record')}"
     return snippet("Masked release", note, tile_row(masking_tiles(result)))
 
 
-def comparison(found: Mapping[str, Any]) -> str:
+def comparison(results: Mapping[str, Any]) -> str:
     """Algorithms on one table, from `Comparison.to_dict`: bars and times, and why some made no release."""
-    metric = found["metric"]
-    solved = [entry for entry in found["entries"] if metric in entry["losses"]][:MOST_LINES]
+    metric = results["metric"]
+    solved = [entry for entry in results["entries"] if metric in entry["losses"]][:MOST_LINES]
     rows = [{**entry, "loss": entry["losses"][metric]} for entry in solved]
-    refused = [[entry["name"], _cut(entry["reason"])] for entry in found["entries"] if entry["reason"] is not None]
-    note = f"{plural(found['rows'], 'row')}, k = {found['k']}, best first"
+    refused = [[entry["name"], _cut(entry["reason"])] for entry in results["entries"] if entry["reason"] is not None]
+    note = f"{plural(results['rows'], 'row')}, k = {results['k']}, best first"
     return snippet(
-        plural(len(found["entries"]), "algorithm"),
+        plural(len(results["entries"]), "algorithm"),
         note,
         drawing(loss_bars(solved, metric), "kanopy", f"{metric} of each algorithm as a bar.") if solved else "",
         records("compare.notebook", rows, metric=metric) if solved else "",
@@ -176,39 +176,39 @@ def comparison(found: Mapping[str, Any]) -> str:
     )
 
 
-def exploration(found: Mapping[str, Any]) -> str:
+def exploration(results: Mapping[str, Any]) -> str:
     """The map of risk and utility, from `Exploration.to_dict`, and the releases that no other beats."""
-    points, metric = found["points"], found["metric"]
+    points, metric = results["points"], results["metric"]
     best = [point for point in points if point["best"]]
-    shown = best + [point for point in points if point["loss"] is not None and not point["best"]]
+    points_shown = best + [point for point in points if point["loss"] is not None and not point["best"]]
     return snippet(
         plural(len(points), "release"),
-        f"{plural(found['rows'], 'row')}; {plural(len(best), 'release')} that no other beats",
-        map_drawing(shown[:500], metric) if shown else "",
+        f"{plural(results['rows'], 'row')}; {plural(len(best), 'release')} that no other beats",
+        map_drawing(points_shown[:500], metric) if points_shown else "",
         points_table((best or points)[:MOST_LINES], metric),
     )
 
 
-def risk_assessment(found: Mapping[str, Any]) -> str:
+def risk_assessment(results: Mapping[str, Any]) -> str:
     """The risk of a table, from `RiskAssessment.to_dict`."""
-    limit = found["threshold"]
-    with counting(found.get("counted", "rows")):
+    limit = results["threshold"]
+    with counting(results.get("counted", "rows")):
         verdict = of_counted(f"{percent(limit['share'])} of rows are above a risk of {percent(limit['above'])}")
-        return snippet(verdict, f"by {listed(found['quasi_identifiers'], 8)}", tile_row(risk.tiles(found)))
+        return snippet(verdict, f"by {listed(results['quasi_identifiers'], 8)}", tile_row(risk.tiles(results)))
 
 
-def assessment(found: Mapping[str, Any]) -> str:
+def assessment(results: Mapping[str, Any]) -> str:
     """What a release is still good for, from `Assessment.to_dict`."""
-    columns = records("utility.notebook", found["columns"][:MOST_LINES])
-    note = f"{whole(found['released_rows'])} of {plural(found['rows'], 'row')}"
-    return snippet(f"{percent(found['loss'])} of the detail lost", note, tile_row(utility.tiles(found)), columns)
+    columns = records("utility.notebook", results["columns"][:MOST_LINES])
+    note = f"{whole(results['released_rows'])} of {plural(results['rows'], 'row')}"
+    return snippet(f"{percent(results['loss'])} of the detail lost", note, tile_row(utility.tiles(results)), columns)
 
 
-def check(found: Mapping[str, Any]) -> str:
+def check(results: Mapping[str, Any]) -> str:
     """How rows group and whether models hold, from `Check.to_dict`."""
-    models = records("check", found["models"]) if found["models"] else ""
-    note = ("every model holds" if found["holds"] else "a model does not hold") if models else ""
-    heading = f"{plural(found['rows'], 'row')} in {plural(found['classes'], 'group')}"
-    members = found["rows"] if found.get("units") is None else found["units"]
-    with counting(found.get("counted", "rows")):
-        return snippet(heading, note, tile_row(lines("check.tiles", {**found, "members": members})), models)
+    models = records("check", results["models"]) if results["models"] else ""
+    note = ("every model holds" if results["holds"] else "a model does not hold") if models else ""
+    heading = f"{plural(results['rows'], 'row')} in {plural(results['classes'], 'group')}"
+    members = results["rows"] if results.get("units") is None else results["units"]
+    with counting(results.get("counted", "rows")):
+        return snippet(heading, note, tile_row(lines("check.tiles", {**results, "members": members})), models)

@@ -27,7 +27,7 @@ def svg(chart: dict[str, Any], name: str, description: str) -> Markup:
     # Only tags are touched, never the text between them, which may hold anything. The library counts the ids of all
     # it ever drew: counted anew, the same chart gives the same bytes.
     ids: dict[str, str] = {}
-    inner = _TAG.sub(lambda found: _tidy(found.group(), name, ids), inner)
+    inner = _TAG.sub(lambda tag: _tidy(tag.group(), name, ids), inner)
     return Markup(
         f'<svg class="chart" role="img" aria-label="{esc(description)}" width="{width}" height="{height}" '
         f'viewBox="0 0 {width} {height}">{inner}</svg>'
@@ -88,6 +88,8 @@ def _tidy(tag: str, name: str, ids: dict[str, str]) -> str:
         tag = tag.replace(f'"{stand_in}"', f'"var({variable})"')
     tag = re.sub(r' font-family="[^"]*"| opacity="1"| pointer-events="none"| (?:aria-[a-z]+|role)="[^"]*"', "", tag)
     tag = re.sub(
-        r'(\bid="|url\(#|href="#)([^")]*)', lambda found: found[1] + ids.setdefault(found[2], f"{name}-{len(ids)}"), tag
+        r'(\bid="|url\(#|href="#)([^")]*)',
+        lambda reference: reference[1] + ids.setdefault(reference[2], f"{name}-{len(ids)}"),
+        tag,
     )
     return re.sub(r"(\d+\.\d\d)\d+", r"\1", tag)

@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 
 MOST_LABELS = 1_000
 """Columns with more published labels than this name only the first ones in the JSON."""
-
 UNTOUCHED = ("sensitive", "insensitive")
 """The roles of columns that are published as they are."""
 
@@ -78,11 +77,11 @@ class Facts(ReprMixin):
     `verification["verified"]` is whether the second opinion agreed; its other entries are shown as they are.
     `missing_rows` and `unknown_rows` count rows per column (a row can count in several columns).
     `seconds` maps stages to time; `losses` the name of a loss to its value for the release; `column_losses` likewise
-    per quasi-identifier. `look` finds out more about both tables when the page is made, `manifest` gives the value-free
-    manifest as JSON text, and `bound` says how small the loss of any local recoding can be. `about_suppressed` says
+    per quasi-identifier. `look` finds out more about both tables when the page is made, `manifest` is value-free JSON,
+    and `bound` says how small the loss of any local recoding can be. `about_suppressed` says
     which sensitive values suppressed rows are published with. Rows that were `shuffled` are numbered as published.
-    `job_toml` and `private_notes` may name values of the table: only the steward's own page shows them.
-    `wiped` are columns of which nothing is left, `advice` changes of the job that would help, with their loss.
+    `job_toml` and `private_notes` may name values of the table: only the steward's own page shows them. Nothing is left
+    of `wiped` columns; `advice` are changes that would help, `attacks` what attacks found.
     """
 
     domain: Domain
@@ -118,6 +117,7 @@ class Facts(ReprMixin):
     private_notes: tuple[str, ...] = ()
     wiped: tuple[str, ...] = ()
     advice: tuple[Mapping[str, Any], ...] = ()
+    attacks: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -235,22 +235,22 @@ class Report(ReprMixin):
             self._of_sizes(self.risk_after, self.sizes_after, self.classes),
         )
 
-    def _of_sizes(self, found: Risk, bins: tuple[SizeBin, ...], classes: Classes) -> dict[str, Any]:
+    def _of_sizes(self, risk_numbers: Risk, bins: tuple[SizeBin, ...], classes: Classes) -> dict[str, Any]:
         """What class sizes alone say, in the form of `RiskAssessment.to_dict`."""
         alike = ("smallest_class", "marketer", "classes", "unique_rows", "unique_share")
         return {
             "rows": self.rows,
             "suppressed": classes.suppressed_rows,
-            **{name: getattr(found, name) for name in alike},
-            "prosecutor": {"highest": found.highest_prosecutor, "average": found.average_prosecutor},
+            **{name: getattr(risk_numbers, name) for name in alike},
+            "prosecutor": {"highest": risk_numbers.highest_prosecutor, "average": risk_numbers.average_prosecutor},
             "journalist": {
                 "basis": "worst-case",
-                "highest": found.highest_journalist,
-                "average": found.average_prosecutor,
+                "highest": risk_numbers.highest_journalist,
+                "average": risk_numbers.average_prosecutor,
                 "k_map": None,
                 "highest_presence": None,
             },
-            "rows_at_risk": found.to_dict()["rows_above"],
+            "rows_at_risk": risk_numbers.to_dict()["rows_above"],
             "class_sizes": _bins(bins),
             "population": None,
             "identifying": None,
@@ -273,8 +273,8 @@ class Report(ReprMixin):
     @property
     def gap(self) -> float | None:
         """How much of the loss may be avoidable at most, if a bound is known."""
-        loss = self.facts.losses.get("loss")
-        return None if self.facts.bound is None or loss is None else self.facts.bound.gap(loss)
+        bound, loss = self.facts.bound, self.facts.losses.get("loss")
+        return None if bound is None or loss is None else bound.gap(loss)
 
     @cached_property
     def sentence(self) -> str:
@@ -306,9 +306,9 @@ class Report(ReprMixin):
     def untouched(self) -> tuple[str, ...]:
         """The columns that are published as they are, because the job calls them sensitive or insensitive."""
         named = self.facts.roles.items()
-        treated = {name for each in self.facts.treatments for name in each["columns"]}
-        shown = set(self.facts.after.columns) - treated
-        return tuple(name for name, role in named if role in UNTOUCHED and name in shown)
+        treated = {name for treatment in self.facts.treatments for name in treatment["columns"]}
+        published_names = set(self.facts.after.columns) - treated
+        return tuple(name for name, role in named if role in UNTOUCHED and name in published_names)
 
     def guards(self, column: str) -> list[str]:
         """The privacy models that look at a sensitive column."""
@@ -354,7 +354,8 @@ class Report(ReprMixin):
                 "class_sizes": {"before": _bins(self.sizes_before), "after": _bins(self.sizes_after)},
                 "verification": facts.verification,
                 "treatments": list(facts.treatments),
-                "studies": [each.to_dict() for each in facts.treated_studies],
+                "studies": [treated_study.to_dict() for treated_study in facts.treated_studies],
+                **({"attacks": dict(facts.attacks)} if facts.attacks else {}),
                 "source": facts.source,
                 "job": facts.public_job_toml or facts.job_toml,
                 "notes": self.notes,

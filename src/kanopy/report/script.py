@@ -22,9 +22,9 @@ def script(report: Report) -> str:
 
     Hierarchies that were given as objects are written into it, unless they are too large for that.
     """
-    found = report.to_dict()
+    results = report.to_dict()
     names = ("rows", "suppressed", "classes", "smallest_class", "levels", "metric", "score")
-    expected = pformat({name: found[name] for name in names}, width=100, sort_dicts=False)
+    expected = pformat({name: results[name] for name in names}, width=100, sort_dicts=False)
     text = (resources.files("kanopy.report") / "reproduce.txt").read_text(encoding="utf-8")
     return Template(text).substitute(
         version=_plain(report.facts.version),

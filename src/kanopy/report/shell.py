@@ -67,10 +67,10 @@ def shell(
     """
     links, body = [], []
     for name, title, content in parts:
-        own = _chapter(name, content) if isinstance(content, Chapter) else _section(name, content)
-        if own:
+        content_markup = _chapter(name, content) if isinstance(content, Chapter) else _section(name, content)
+        if content_markup:
             links.append(f'<a href="#{name}">{esc(title)}</a>')
-            body.append(own)
+            body.append(content_markup)
     policy = POLICY
     if script:
         policy += f"; script-src 'sha256-{base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()}'"
@@ -89,9 +89,9 @@ def _section(name: str, content: str) -> str:
 
 
 def _chapter(name: str, chapter: Chapter) -> str:
-    shown = "".join(_section(own, content) for own, content in chapter.sections)
+    chapter_markup = "".join(_section(section_name, content) for section_name, content in chapter.sections)
     heading = f'<h2 class="chapter">{esc(chapter.heading)}</h2>' if chapter.heading else ""
-    return f'<div id="{name}">{heading}\n{shown}</div>\n' if shown else ""
+    return f'<div id="{name}">{heading}\n{chapter_markup}</div>\n' if chapter_markup else ""
 
 
 def snippet(title: str, note: str, *content: str) -> str:
@@ -182,20 +182,20 @@ def part(name: str, /, *content: str, **numbers: Any) -> Markup:
     >>> part("compare.losses", "<hr/>")[:19]
     '<h2>Every loss</h2>'
     """
-    own = told(name)
-    meanings = explained(lines(f"{name}.meanings", numbers)) if "meanings" in own else ""
-    return section(own["title"], worded(own.get("words", ""), numbers), *content, meanings)
+    texts = told(name)
+    meanings = explained(lines(f"{name}.meanings", numbers)) if "meanings" in texts else ""
+    return section(texts["title"], worded(texts.get("words", ""), numbers), *content, meanings)
 
 
-def records(name: str, found: Iterable[Mapping[str, Any]], /, **numbers: Any) -> Markup:
+def records(name: str, rows_of_numbers: Iterable[Mapping[str, Any]], /, **numbers: Any) -> Markup:
     """A table of records whose caption and columns `words.toml` holds under `name`; numbers are set flush right.
 
     >>> records("risk.examples", [{"group": "a", "value": "b", "rows": 2, "confidence": 0.5}], name="x").count("50%")
     1
     """
     heads, cells = zip(*told(f"{name}.columns"), strict=True)
-    rows = [[worded(cell, each) for cell in cells] for each in found]
-    right = [place for place, cell in enumerate(cells) if re.search(":[^?]", cell.replace(": ", ""))]
+    rows = [[worded(cell, row) for cell in cells] for row in rows_of_numbers]
+    right = [index for index, cell in enumerate(cells) if re.search(":[^?]", cell.replace(": ", ""))]
     return table(sentence(f"{name}.caption", **numbers), [worded(head, numbers) for head in heads], rows, right)
 
 
@@ -215,15 +215,19 @@ def table(
     1
     """
     right = set(numbers)
-    looks = ["n" if place in right else "words" if name in WORDY else "" for place, name in enumerate(heads)]
-    classes = [f' class="{each}"' if each else "" for each in looks]
-    right_head = [f' class="{each}"' if each == "n" else "" for each in looks]
-    head = "".join(f'<th scope="col"{own}>{esc(name)}</th>' for own, name in zip(right_head, heads, strict=True))
+    looks = ["n" if index in right else "words" if name in WORDY else "" for index, name in enumerate(heads)]
+    classes = [f' class="{cell_class}"' if cell_class else "" for cell_class in looks]
+    right_head = [f' class="{cell_class}"' if cell_class == "n" else "" for cell_class in looks]
+    head = "".join(
+        f'<th scope="col"{attribute}>{esc(name)}</th>' for attribute, name in zip(right_head, heads, strict=True)
+    )
     body = []
     for number, row in enumerate(rows):
-        cells = "".join(f"<td{own}>{esc(value)}</td>" for own, value in zip(classes[1:], row[1:], strict=False))
-        own = f' class="{kinds[number]}"' if kinds and kinds[number] else ""
-        body.append(f'<tr{own}><th scope="row">{esc(row[0])}</th>{cells}</tr>')
+        cells = "".join(
+            f"<td{attribute}>{esc(value)}</td>" for attribute, value in zip(classes[1:], row[1:], strict=False)
+        )
+        row_class = f' class="{kinds[number]}"' if kinds and kinds[number] else ""
+        body.append(f'<tr{row_class}><th scope="row">{esc(row[0])}</th>{cells}</tr>')
     few = " few" if len(heads) <= 4 else ""
     top = f"<thead><tr>{head}</tr></thead>" if any(heads) else ""
     return Markup(

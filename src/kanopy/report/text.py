@@ -208,17 +208,17 @@ def of_counted(text: str) -> str:
 
 
 def _renamed(text: str, one: str, what: str) -> str:
-    text = re.sub(r"\bRows( that)?\b", lambda found: what.capitalize() + (" who" if found[1] else ""), text)
+    text = re.sub(r"\bRows( that)?\b", lambda match: what.capitalize() + (" who" if match[1] else ""), text)
     stay = r"(?<!uppressed )(?<!published )(?<!pairs of )(?<!among all )(?<!original )"
     return re.sub(rf"{stay}\brow(s?)\b(?! published)", lambda m: what if m[1] else one, text)
 
 
-def _counted(found: Any) -> Any:
-    if isinstance(found, str):
-        return of_counted(found)
-    if isinstance(found, dict):
-        return {key: _counted(value) for key, value in found.items()}
-    return [_counted(value) for value in found] if isinstance(found, list) else found
+def _counted(content: Any) -> Any:
+    if isinstance(content, str):
+        return of_counted(content)
+    if isinstance(content, dict):
+        return {key: _counted(value) for key, value in content.items()}
+    return [_counted(value) for value in content] if isinstance(content, list) else content
 
 
 def told(name: str) -> Any:
@@ -227,11 +227,11 @@ def told(name: str) -> Any:
     >>> told("roles.insensitive")
     'harmless'
     """
-    found: Any = _book()
+    entry: Any = _book()
     for key in name.split("."):
-        found = found[key]
-    own = name.startswith(_OF_COUNTED) and not name.startswith(_OF_ROWS)
-    return _counted(found) if own and _COUNTED.get() != "rows" else found
+        entry = entry[key]
+    may_count = name.startswith(_OF_COUNTED) and not name.startswith(_OF_ROWS)
+    return _counted(entry) if may_count and _COUNTED.get() != "rows" else entry
 
 
 def sentence(name: str, /, **numbers: Any) -> str:
@@ -264,5 +264,5 @@ def lost_words(loss: float | None, wiped: Sequence[str]) -> str:
     >>> lost_words(0.2, [])
     ''
     """
-    gone = sentence("release.gone", loss=loss) if loss is not None and loss > MOST_LOST else ""
-    return " ".join(filter(None, [gone, sentence("release.wiped", names=listed(wiped, 8)) if wiped else ""]))
+    warning = sentence("release.gone", loss=loss) if loss is not None and loss > MOST_LOST else ""
+    return " ".join(filter(None, [warning, sentence("release.wiped", names=listed(wiped, 8)) if wiped else ""]))

@@ -168,7 +168,7 @@ def stages(first: float) -> Iterator[float]:
     ends = [0.05, 0.1, 0.2, 0.5, *STAGES]
     while True:
         yield from (end for end in ends if end >= first)
-        ends = [60.0 * each for each in STAGES] if ends[-1] <= 30.0 else [2.0 * ends[-1]]
+        ends = [60.0 * minutes for minutes in STAGES] if ends[-1] <= 30.0 else [2.0 * ends[-1]]
 
 
 LOOK_SECONDS = 0.1

@@ -30,17 +30,19 @@ class ClassStatistics:
         self.quasi = tuple(dict.fromkeys(name for model in models for name in model.quasi))
         if any(model.all_quasi for model in models):
             self.quasi = domain.names
-        known = {column.name: column for column in domain.sensitive}
+        column_of_name = {column.name: column for column in domain.sensitive}
         for model in models:
             for name in model.sensitive:
-                if name not in known:
-                    raise DataError(f"The model {model.name!r} names the column {name!r}. {near_miss(name, known)}")
+                if name not in column_of_name:
+                    raise DataError(
+                        f"The model {model.name!r} names the column {name!r}. {near_miss(name, column_of_name)}"
+                    )
             for name in model.quasi:
                 if name not in domain.names:
                     hint = near_miss(name, domain.names)
                     raise JobError(f"The model {model.name!r} names {name!r}, which is no quasi-identifier. {hint}")
             model.check(domain.facts)
-        self.sensitive = tuple(known[name] for name in self.columns)
+        self.sensitive = tuple(column_of_name[name] for name in self.columns)
         self.facts = {column.name: column.facts for column in self.sensitive}
         self.population = domain.population if any(model.needs_population for model in models) else None
         if self.population is None and any(model.needs_population for model in models):
@@ -84,7 +86,7 @@ class ClassStatistics:
         number, first, _ = number_rows(both, [h.size for h in domain.hierarchies])
         people = summed(self.population.counts, number[count:], len(first)).astype(np.int32)
         extra = len(first) - count
-        parts = [np.concatenate([part, np.zeros((extra, part.shape[1]), np.int32)]) for part in parts]
+        parts = [np.concatenate([column, np.zeros((extra, column.shape[1]), np.int32)]) for column in parts]
         counted = np.ascontiguousarray(np.concatenate([*parts, people[:, None]], axis=1))
         counts = np.concatenate([domain.counts, np.zeros(extra, np.int64)])
         return Tuples(both[first].astype(np.int32), counts, counted)
@@ -118,17 +120,17 @@ class ClassStatistics:
         keys = packing.pack(self.domain.tuples, [h.level(level).codes for h, level in pairs])
         both = np.concatenate([table.keys, keys], axis=1)
         number = number_keys(both[0]).number if len(both) == 1 else np.unique(both, axis=1, return_inverse=True)[1]
-        place = np.full(int(number.max(initial=0)) + 1, -1, np.int32)
-        place[number.reshape(-1)[: table.count]] = (
+        rank_of_class = np.full(int(number.max(initial=0)) + 1, -1, np.int32)
+        rank_of_class[number.reshape(-1)[: table.count]] = (
             np.arange(table.count) if picked is None else np.where(picked, np.cumsum(picked) - 1, -1)
         )
-        of_tuple = place[number.reshape(-1)[table.count :]]
+        of_tuple = rank_of_class[number.reshape(-1)[table.count :]]
         count = table.count if picked is None else int(picked.sum())
-        found: dict[str, Any] = {"weights": summed(self.weight_of_tuple, of_tuple, count) / self.weight_scale}
+        survey: dict[str, Any] = {"weights": summed(self.weight_of_tuple, of_tuple, count) / self.weight_scale}
         if self.households is not None:
-            found["class_of_row"] = np.append(of_tuple, np.int32(-1))[self.domain.tuple_of_row]
-            found["household_of_row"] = self.households.household_of_row
-        return found
+            survey["class_of_row"] = np.append(of_tuple, np.int32(-1))[self.domain.tuple_of_row]
+            survey["household_of_row"] = self.households.household_of_row
+        return survey
 
     def by_column(self, side_by_side: Histogram) -> dict[str, Histogram]:
         """The histogram of each column, taken from a table with all of them."""

@@ -101,8 +101,8 @@ class Packing:
 
         starts = np.cumsum([0, *(len(lift) for lift in lifts[:-1])]).astype(np.int64)
         for word, row in enumerate(keys):
-            own = [lift.astype(np.int64) * (self.word[j] == word) << self.shift[j] for j, lift in enumerate(lifts)]
-            pack_lifted(np.ascontiguousarray(tuples, np.int32), np.concatenate(own), starts, row)
+            packed = [lift.astype(np.int64) * (self.word[j] == word) << self.shift[j] for j, lift in enumerate(lifts)]
+            pack_lifted(np.ascontiguousarray(tuples, np.int32), np.concatenate(packed), starts, row)
         return keys
 
 
@@ -170,9 +170,9 @@ class ClassTables:
 
     def table(self, levels: Levels) -> ClassTable:
         """The class table of a candidate."""
-        known = self._number.get(levels)
-        if known is not None:
-            return self._tables[known]
+        number = self._number.get(levels)
+        if number is not None:
+            return self._tables[number]
         anchor = self.anchor(levels)
         if anchor != levels and anchor not in self._number:
             self._build(anchor)
@@ -180,10 +180,10 @@ class ClassTables:
 
     def anchor(self, levels: Levels) -> Levels:
         """The finer candidate to begin with: only the attributes with the largest domains are generalized."""
-        place = list(self.lattice.lowest)
+        lowest = list(self.lattice.lowest)
         for j in self.anchored:
-            place[j] = levels[j]
-        return tuple(place)
+            lowest[j] = levels[j]
+        return tuple(lowest)
 
     def _build(self, levels: Levels) -> ClassTable:
         """Roll up from the smallest finer table that is kept (the base always is)."""
@@ -216,23 +216,23 @@ class ClassTables:
                 start[j] = packing.starts[j, a, b]
         with self._rooms.one() as room:
             keys, sizes, histogram = room.keys[: packing.words], room.sizes, room.histogram
-            found = roll_up(
+            count = roll_up(
                 source.keys, source.sizes, histogram if source.histogram is None else source.histogram,
                 packing.word, packing.shift, packing.mask, packing.deltas, start, keys, sizes, histogram, room.slots,
             )  # fmt: skip
-            made = None if source.histogram is None else histogram[:found].copy()
-            return ClassTable(keys[:, :found].copy(), sizes[:found].copy(), made)
+            made = None if source.histogram is None else histogram[:count].copy()
+            return ClassTable(keys[:, :count].copy(), sizes[:count].copy(), made)
 
     @cached_property
     def _fields(self) -> list[list[int]]:
         """Attributes side by side in the key, a few bits together."""
         fields: list[list[int]] = []
         bits = 0
-        for j, own in enumerate(self.packing.mask.tolist()):
-            bits += own.bit_length()
+        for j, mask in enumerate(self.packing.mask.tolist()):
+            bits += mask.bit_length()
             if not fields or bits > FIELD_BITS or self.packing.word[j] != self.packing.word[j - 1]:
                 fields.append([])
-                bits = own.bit_length()
+                bits = mask.bit_length()
             fields[-1].append(j)
         return fields
 
@@ -249,7 +249,7 @@ class ClassTables:
 
     def _regrouped(self, packing: Packing, levels: Levels, memory: Memory) -> ClassTable:
         """The table of a coarser candidate under the keys of another packing, which has one word, made in `memory`."""
-        own, lifts = self.packing, list[Longs]()
+        old, lifts = self.packing, list[Longs]()
         for field in self._fields:
             lift = np.zeros(1, np.int64)
             for j in field:
@@ -258,8 +258,8 @@ class ClassTables:
         first = [field[0] for field in self._fields]
         masks = np.array([len(lift) - 1 for lift in lifts])
         starts = np.cumsum([0, *(masks[:-1] + 1)])
-        found = regroup(
-            self.base.keys, self.base.sizes, own.word[first], own.shift[first], masks, starts, np.concatenate(lifts),
+        count = regroup(
+            self.base.keys, self.base.sizes, old.word[first], old.shift[first], masks, starts, np.concatenate(lifts),
             *memory,
         )  # fmt: skip
-        return ClassTable(memory[0][None, :found], memory[1][:found])
+        return ClassTable(memory[0][None, :count], memory[1][:count])

@@ -83,8 +83,8 @@ def best_of(scores: Floats, judgement: Callable[[int], LevelJudgement]) -> Level
     best: LevelJudgement | None = None
     if math.isfinite(least):
         for number in np.flatnonzero(scores <= least + SCORE_TOLERANCE * (1.0 + abs(least))).tolist():
-            found = judgement(number)
-            best = found if found.better_than(best) else best
+            candidate = judgement(number)
+            best = candidate if candidate.better_than(best) else best
     return best
 
 
@@ -172,8 +172,8 @@ class ClassJudge:
     def histograms(self, groups: Numbers, count: int, rows: Numbers | None = None) -> dict[str, Histogram]:
         """What the models look at, counted by group; `groups` has an entry per row of the table, or of `rows`."""
         class_statistics = self.problem.class_statistics
-        found = sensitive_histograms(class_statistics.sensitive, groups, count, rows)
+        tables = sensitive_histograms(class_statistics.sensitive, groups, count, rows)
         if class_statistics.survey is not None:
-            own = class_statistics.weight_of_row if rows is None else class_statistics.weight_of_row[rows]
-            found[WEIGHTS] = summed(own, groups, count)[:, None]
-        return found
+            weights = class_statistics.weight_of_row if rows is None else class_statistics.weight_of_row[rows]
+            tables[WEIGHTS] = summed(weights, groups, count)[:, None]
+        return tables

@@ -60,11 +60,11 @@ class Lattice:
 
     def levels(self, number: int) -> Levels:
         """The candidate behind a flat number."""
-        place = []
+        coordinates = []
         for length in reversed(self.shape):
             number, x = divmod(number, length)
-            place.append(x)
-        return tuple(x + low for x, low in zip(reversed(place), self.lowest, strict=True))
+            coordinates.append(x)
+        return tuple(x + low for x, low in zip(reversed(coordinates), self.lowest, strict=True))
 
     def place(self, levels: Sequence[int]) -> Levels:
         """Grid coordinates of a candidate."""
@@ -94,5 +94,5 @@ class Lattice:
         return total
 
     def __iter__(self) -> Iterator[Levels]:
-        for place in np.ndindex(*self.shape):
-            yield tuple(x + low for x, low in zip(place, self.lowest, strict=True))
+        for coordinates in np.ndindex(*self.shape):
+            yield tuple(x + low for x, low in zip(coordinates, self.lowest, strict=True))

@@ -53,17 +53,17 @@ def solve_by_people(algorithm: Algorithm, problem: Problem, progress: Progress) 
             "ranges. Leave free out."
         )
     k = problem.k
-    found = _by_people(algorithm, problem, k, progress)
-    while not safe_together(problem, found.recoding):
+    solution = _by_people(algorithm, problem, k, progress)
+    while not safe_together(problem, solution.recoding):
         # Too many small classes for a model of the whole release: larger ones.
         k += max(1, k // 3)
         if problem.level_limits or k > units.count:
             raise never_together(problem)
-        found = _by_people(algorithm, problem, k, progress)
+        solution = _by_people(algorithm, problem, k, progress)
     if k == problem.k:
-        return found
+        return solution
     note = f"Classes were searched with at least {k} {units.called}, so that the release is safe as a whole."
-    return replace(found, notes=(*found.notes, note))
+    return replace(solution, notes=(*solution.notes, note))
 
 
 def _by_people(algorithm: Algorithm, problem: Problem, k: int, progress: Progress) -> Solution:
@@ -82,19 +82,19 @@ def _by_people(algorithm: Algorithm, problem: Problem, k: int, progress: Progres
         except NoSolution:
             return math.inf
 
-    size = min(sizes, key=lambda each: loss(each, SHARES[2])) if len(sizes) > 1 else sizes[0]
-    share = LAYERS if table.fixed.all() else min(SHARES, key=lambda each: loss(size, each))
+    size = min(sizes, key=lambda candidate: loss(candidate, SHARES[2])) if len(sizes) > 1 else sizes[0]
+    share = LAYERS if table.fixed.all() else min(SHARES, key=lambda candidate: loss(size, candidate))
     seconds = getattr(algorithm, "budget_seconds", None)
     if seconds is not None and table.fixed.any() and not table.fixed.all():
         # People are grouped first, then their rows: each is a search of its own.
         algorithm = make_algorithm(algorithm.name, **(vars(algorithm) | {"budget_seconds": seconds / 2}))
     table.notes.clear()
-    found = table.recoding(algorithm, size, share, progress)
+    recoding = table.recoding(algorithm, size, share, progress)
     notes = list(dict.fromkeys(table.notes))
     if len(sizes) > 1:
         names = [name for name, same in zip(problem.domain.names, table.fixed, strict=True) if same]
         notes.append(f"{', '.join(names)} are published alike in all rows of one: in groups of at least {size:,}.")
-    return release(algorithm.name, problem, found, notes=notes)
+    return release(algorithm.name, problem, recoding, notes=notes)
 
 
 class _Table:
@@ -118,8 +118,8 @@ class _Table:
 
     def sizes(self, k: int) -> list[int]:
         """How many units a group may have at least: from k up to all."""
-        found = [k * 2**step for step in range(STEPS)]
-        return [size for size in found if 2 * size <= len(self.first)] or [k]
+        powers = [k * 2**step for step in range(STEPS)]
+        return [size for size in powers if 2 * size <= len(self.first)] or [k]
 
     def recoding(self, algorithm: Algorithm, size: int, share: float, progress: Progress) -> Recoding:
         """What is published if units are grouped by at least `size`, and rows of a group by at least k units.
@@ -143,13 +143,15 @@ class _Table:
             full = counts[stratum] >= k
             numbers = number_keys(np.where(full, stratum, -1).astype(np.int64)).number
             group = np.full(len(of_row), -1, np.int64)
-            kept = np.flatnonzero(full)
-            group[kept] = self._classes(algorithm, self.leaves[kept], ~self.fixed, k, numbers[kept], progress)
+            complete_groups = np.flatnonzero(full)
+            group[complete_groups] = self._classes(
+                algorithm, self.leaves[complete_groups], ~self.fixed, k, numbers[complete_groups], progress
+            )
             # Rows of the few who have so many join the class of the last row of theirs that has one.
             rest = np.flatnonzero(~full)
             if len(rest):
                 last = np.full(len(self.first), -1, np.int64)
-                by_place = kept[np.argsort(self.place[kept], kind="stable")]
+                by_place = complete_groups[np.argsort(self.place[complete_groups], kind="stable")]
                 last[self.unit[by_place]] = group[by_place]
                 group[rest] = last[self.unit[rest]]
         return self._published(of_row, group)
@@ -180,15 +182,17 @@ class _Table:
             lowest, highest, weights = [*lowest, 0], [*highest, 0], [*weights, 0.0]
         tuples, counts, of_row, _ = distinct_tuples(codes, [tree.size for tree in trees])
         domain = Domain(tuple(names), tuple(trees), tuples, counts, of_row)
-        part = Problem(domain, [KAnonymity(k)], Loss(), weights=weights, lowest_levels=lowest, highest_levels=highest)
-        solution = algorithm.search(part, progress)
+        subproblem = Problem(
+            domain, [KAnonymity(k)], Loss(), weights=weights, lowest_levels=lowest, highest_levels=highest
+        )
+        solution = algorithm.search(subproblem, progress)
         self.notes += solution.notes
-        found = solution.recoding
-        classes = found.class_of_group[found.group_of_row]
+        recoding = solution.recoding
+        classes = recoding.class_of_group[recoding.group_of_row]
         if whose is not None:
-            layout = lay_out(part)
+            layout = lay_out(subproblem)
             counted = replace(domain, units=Units(whose))
-            by_people = part.changed(domain=counted, models=[KAnonymity(problem.k)])
+            by_people = subproblem.changed(domain=counted, models=[KAnonymity(problem.k)])
             united, _ = unite_unsafe(BoxSpace(layout), classes[layout.rows], by_people, progress)
             classes = np.full(len(classes), -1, np.int32)
             classes[layout.rows] = united
@@ -217,17 +221,17 @@ def shared_nodes(tree: Hierarchy, leaves: Ints, owner: Longs, low: int, high: in
     ['x', 'c']
     """
     count = int(owner.max(initial=-1)) + 1
-    found = np.full(count, -1, np.int32)
+    nodes = np.full(count, -1, np.int32)
     for number in range(low, high + 1):
         level = tree.level(number)
         codes = level.codes[leaves].astype(np.int64)
         least, most = np.full(count, np.iinfo(np.int64).max), np.full(count, -1)
         np.minimum.at(least, owner, codes)
         np.maximum.at(most, owner, codes)
-        same = (least == most) & (found < 0)
-        found[same] = level.nodes[least[same]]
-    if (found < 0).any():
+        same = (least == most) & (nodes < 0)
+        nodes[same] = level.nodes[least[same]]
+    if (nodes < 0).any():
         raise NoSolution(
             "Some people can only share labels above the highest allowed level.", advice=["allow higher levels"]
         )
-    return found
+    return nodes

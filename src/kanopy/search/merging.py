@@ -56,17 +56,17 @@ def unite_unsafe(space: Space, class_of: Ints, problem: Problem, progress: Progr
             return class_of, united
         progress("uniting unsafe classes", None, f"{len(asking):,} left")
         choice, rise = _choose(judge, sizes, tables, asking, *space.partners(asking))
-        gone = np.zeros(count, np.bool_)
+        united_away = np.zeros(count, np.bool_)
         into = np.arange(count, dtype=np.int32)
         for i in np.argsort(rise, kind="stable"):
             c, other = int(asking[i]), int(choice[i])
             # A class whose partner has joined another one in this round asks again in the next.
-            if gone[c] or (other >= 0 and gone[other]):
+            if united_away[c] or (other >= 0 and united_away[other]):
                 continue
             into[c] = other
-            gone[c] = True
+            united_away[c] = True
             if other >= 0:
-                gone[other] = True
+                united_away[other] = True
                 united += 1
         class_of = np.append(into, np.int32(-1))[class_of]
         if (class_of < 0).sum() > problem.max_suppressed_rows and (into < 0).any():
@@ -78,18 +78,18 @@ def unite_unsafe(space: Space, class_of: Ints, problem: Problem, progress: Progr
 
 
 def _choose(
-    judge: ClassJudge, sizes: Longs, tables: dict[str, Histogram], asking: Longs, found: Ints, growth: Floats
+    judge: ClassJudge, sizes: Longs, tables: dict[str, Histogram], asking: Longs, partners: Ints, growth: Floats
 ) -> tuple[Longs, Floats]:
     """Per class that asks its partner: the cheapest that makes both safe, else the cheapest; -1 where there is none."""
-    choice, rise = found[:, 0].astype(np.int64), growth[:, 0].copy()
+    choice, rise = partners[:, 0].astype(np.int64), growth[:, 0].copy()
     open_ = np.ones(len(asking), np.bool_)
-    for rank in range(found.shape[1]):
-        rows = np.flatnonzero(open_ & (found[:, rank] >= 0))
+    for rank in range(partners.shape[1]):
+        rows = np.flatnonzero(open_ & (partners[:, rank] >= 0))
         if not len(rows):
             break
-        one, other = asking[rows], found[rows, rank]
+        one, other = asking[rows], partners[rows, rank]
         both = {name: table[one] + table[other] for name, table in tables.items()}
         safe = rows[~judge.unsafe_classes(sizes[one] + sizes[other], both)]
-        choice[safe], rise[safe] = found[safe, rank], growth[safe, rank]
+        choice[safe], rise[safe] = partners[safe, rank], growth[safe, rank]
         open_[safe] = False
     return choice, rise

@@ -51,13 +51,16 @@ def no_solution(problem: Problem) -> NoSolution:
     return NoSolution(reason, best=top, advice=advice)
 
 
-def more_suppression(gone: int, rows: int) -> Hint:
+def more_suppression(suppressed_rows: int, rows: int) -> Hint:
     """That so many of the rows would have to be suppressed.
 
     >>> more_suppression(7, 1000).settings
     {'suppress': 0.007}
     """
-    return Hint(f"allow at least {gone:,} rows to be suppressed", suppress=math.ceil(1000 * gone / rows) / 1000)
+    return Hint(
+        f"allow at least {suppressed_rows:,} rows to be suppressed",
+        suppress=math.ceil(1000 * suppressed_rows / rows) / 1000,
+    )
 
 
 def _blamed(problem: Problem) -> str:

@@ -88,22 +88,24 @@ def release(
     >>> release("as it is", one, as_it_is).recoding.group_of_row.tolist()
     [-1, 1, 1, -1]
     """
-    kept = recoding if safe else suppress_unsafe(problem, recoding)
-    gone = kept.suppressed_rows - problem.domain.excluded_rows
-    if gone > problem.max_suppressed_rows:
+    safe_recoding = recoding if safe else suppress_unsafe(problem, recoding)
+    suppressed_rows = safe_recoding.suppressed_rows - problem.domain.excluded_rows
+    if suppressed_rows > problem.max_suppressed_rows:
         wanted = " ".join(model.explain() for model in problem.models)
         raise NoSolution(
-            f"The release of {name!r} would suppress {gone:,} rows, and {problem.max_suppressed_rows:,} may be: "
+            f"The release of {name!r} would suppress {suppressed_rows:,} rows, and {problem.max_suppressed_rows:,} "
+            f"may be: "
             f"{wanted}",
             advice=[
-                "loosen the privacy models", more_suppression(gone, problem.domain.rows), "allow higher levels",
+                "loosen the privacy models", more_suppression(suppressed_rows, problem.domain.rows), "allow higher "
+                "levels",
             ],
         )  # fmt: skip
     if score is None:
-        score = release_score(problem, kept)
+        score = release_score(problem, safe_recoding)
     if score <= 0.0:  # nothing is lost, and no release loses less
         facts |= {"optimal": True, "floor": 0.0}
-    return Solution(name, kept, score, **(facts | {"notes": tuple(facts.get("notes", ()))}))
+    return Solution(name, safe_recoding, score, **(facts | {"notes": tuple(facts.get("notes", ()))}))
 
 
 def release_levels(
@@ -135,7 +137,7 @@ def most_general(name: str, recoding: str, problem: Problem, reason: NoSolution)
     if not top.feasible:
         raise reason
     note = "The search found nothing within the limits: every column is published at its highest level."
-    found = release_levels(name, problem, top, notes=[note])
+    solution = release_levels(name, problem, top, notes=[note])
     if recoding == "full-domain":
-        return found
-    return replace(found, levels=None, score=release_score(problem, found.recoding))
+        return solution
+    return replace(solution, levels=None, score=release_score(problem, solution.recoding))

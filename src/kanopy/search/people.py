@@ -60,9 +60,9 @@ class PeopleJudge:
         """The same in the order of the table."""
         if self.order is None:
             return of_row
-        found = np.empty_like(of_row)
-        found[self.order] = of_row
-        return found
+        in_table_order = np.empty_like(of_row)
+        in_table_order[self.order] = of_row
+        return in_table_order
 
     def look(
         self,
@@ -94,17 +94,17 @@ class PeopleJudge:
             if not leaving.any() or (alone and not any(model.of_others for model in self.others)):
                 break
             staying[units.leaving(staying, count, self.k)] = -1
-        gone = (staying < 0) & (group_of_row >= 0)
+        leaving_rows = (staying < 0) & (group_of_row >= 0)
         if all(model.monotonic_with_units for model in self.others):
-            least = int(gone.sum())
+            least = int(leaving_rows.sum())
         release_wide = [model for model in self.others if model.of_release]
         together = True
         if release_wide:
-            kept, everything = (self.classes(rows, count, population) for rows in (staying, group_of_row))
+            published, everything = (self.classes(rows, count, population) for rows in (staying, group_of_row))
             if population is not None:
-                kept = replace(kept, population=np.where(kept.sizes > 0, population, 0))
-            together = all(model.satisfied(kept, everything) for model in release_wide)
-        return PeopleVerdict(gone, least, together)
+                published = replace(published, population=np.where(published.sizes > 0, population, 0))
+            together = all(model.satisfied(published, everything) for model in release_wide)
+        return PeopleVerdict(leaving_rows, least, together)
 
     def classes(
         self,
@@ -150,11 +150,11 @@ class PeopleOfLevels:
             self._tuples, [level.codes for level in picked], [level.size for level in picked]
         )
         codes = [level.codes[self._tuples[first, j]] for j, level in enumerate(picked)]
-        own = self._own
+        own_tuples = self._own
         population = None
         if problem.class_statistics.population is not None:
-            population = summed(problem.class_statistics.population.counts, number[own:], len(first))
-        class_of_row = np.append(number[:own], np.int32(-1))[self._tuple_of_row]
+            population = summed(problem.class_statistics.population.counts, number[own_tuples:], len(first))
+        class_of_row = np.append(number[:own_tuples], np.int32(-1))[self._tuple_of_row]
         return class_of_row, np.column_stack(codes), population
 
     def _look(self, levels: Levels, most: int | None) -> tuple[PeopleVerdict, Ints, Ints]:
@@ -165,50 +165,59 @@ class PeopleOfLevels:
             j = problem.domain.names.index(name)
             hierarchy = problem.domain.hierarchies[j]
             labels[name] = ClassLabels(codes[:, j], hierarchy.labels_at(levels[j]), hierarchy)
-        found = self.judge.look(class_of_row, len(codes), most=most, population=population, labels=labels)
-        return found, class_of_row, codes
+        verdict = self.judge.look(class_of_row, len(codes), most=most, population=population, labels=labels)
+        return verdict, class_of_row, codes
 
     def evaluate(self, levels: Levels) -> LevelJudgement:
         """Judge one candidate."""
         problem = self.problem
         limit = problem.max_suppressed_rows
-        found, class_of_row, codes = self._look(levels, limit)
+        verdict, class_of_row, codes = self._look(levels, limit)
         count = len(codes)
         there = class_of_row >= 0
         sizes = np.bincount(class_of_row[there], minlength=count).astype(np.int64)
-        gone = np.bincount(class_of_row[found.gone], minlength=count).astype(np.int64)
-        kept, suppressed = sizes - gone, int(gone.sum())
-        feasible = suppressed <= limit and found.safe_together
+        suppressed_per_class = np.bincount(class_of_row[verdict.gone], minlength=count).astype(np.int64)
+        published_per_class, suppressed = sizes - suppressed_per_class, int(suppressed_per_class.sum())
+        feasible = suppressed <= limit and verdict.safe_together
         extra, starts = problem._extra
-        sums = np.array([(gone * extra[starts[j, level] + codes[:, j]]).sum() for j, level in enumerate(levels)])
+        sums = np.array(
+            [(suppressed_per_class * extra[starts[j, level] + codes[:, j]]).sum() for j, level in enumerate(levels)]
+        )
         score = math.inf
         if feasible:
-            score = problem.score(levels, int((kept > 0).sum()), suppressed, int((kept * kept).sum()), sums)
-        least = found.least
-        if not found.safe_together and limit == 0 and problem.monotonic:
+            score = problem.score(
+                levels,
+                int((published_per_class > 0).sum()),
+                suppressed,
+                int((published_per_class * published_per_class).sum()),
+                sums,
+            )
+        least = verdict.least
+        if not verdict.safe_together and limit == 0 and problem.monotonic:
             least = max(least, 1)
         return LevelJudgement(
-            feasible=feasible, score=score, suppressed_rows=suppressed, levels=levels, classes=int((kept > 0).sum()),
+            feasible=feasible, score=score, suppressed_rows=suppressed, levels=levels,
+            classes=int((published_per_class > 0).sum()),
             all_classes=int((sizes > 0).sum()), all_squares=int((sizes * sizes).sum()), least_suppressed=least,
         )  # fmt: skip
 
     def recoding(self, levels: Levels) -> Recoding:
         """The release of a candidate: its labels, with all rows suppressed that have to be."""
-        found, _, _ = self._look(levels, None)
+        verdict, _, _ = self._look(levels, None)
         nothing = np.zeros(len(self.problem.domain.tuples), np.bool_)
         recoding = full_domain_recoding(self.problem.domain, levels, nothing)
-        gone = self.judge.moved_back(found.gone)
-        return replace(recoding, group_of_row=np.where(gone, np.int32(-1), recoding.group_of_row))
+        suppressed = self.judge.moved_back(verdict.gone)
+        return replace(recoding, group_of_row=np.where(suppressed, np.int32(-1), recoding.group_of_row))
 
 
 def suppress_by_people(problem: Problem, recoding: Recoding, class_of_row: Ints, count: int) -> Recoding:
     """The recoding without the rows that cannot be published in their classes."""
     judge = PeopleJudge(problem)
-    found = judge.look(judge._moved(class_of_row), count)
-    gone = judge.moved_back(found.gone)
-    if not gone.any():
+    verdict = judge.look(judge._moved(class_of_row), count)
+    suppressed = judge.moved_back(verdict.gone)
+    if not suppressed.any():
         return recoding
-    return replace(recoding, group_of_row=np.where(gone, np.int32(-1), recoding.group_of_row))
+    return replace(recoding, group_of_row=np.where(suppressed, np.int32(-1), recoding.group_of_row))
 
 
 def together_by_people(problem: Problem, class_of_row: Ints) -> bool:

@@ -104,11 +104,11 @@ class Problem:
 
         Its first table is made in `memory`, which nobody else may use while the problem is in use.
         """
-        part = self.changed(lowest_levels=lowest, highest_levels=highest)
+        subproblem = self.changed(lowest_levels=lowest, highest_levels=highest)
         for name in ("costs", "_extra", "_cost_arrays"):
-            part.__dict__[name] = getattr(self, name)
-        part.__dict__["tables"] = ClassTables(self.domain, part.lattice, finer=self.tables, memory=memory)
-        return part
+            subproblem.__dict__[name] = getattr(self, name)
+        subproblem.__dict__["tables"] = ClassTables(self.domain, subproblem.lattice, finer=self.tables, memory=memory)
+        return subproblem
 
     @cached_property
     def k(self) -> int:
@@ -204,28 +204,28 @@ class Problem:
         classes = self.class_statistics.classes(table, self.full_tables.packing, levels, large)
         opinions = [(model, model.violated(classes)) for model in self.models if not isinstance(model, KAnonymity)]
         wrong = np.zeros(classes.count, np.bool_)
-        for _, own in opinions:
-            wrong |= own
+        for _, unsafe in opinions:
+            wrong |= unsafe
         others = [model for model in self.models if model.of_others]
         left = wrong.copy()
         while others and left.any():
             # What is left once these classes are gone may be unsafe without them.
-            kept = large.copy()
-            kept[large] = ~wrong
-            classes_left = self.class_statistics.classes(table, self.full_tables.packing, levels, kept)
+            published = large.copy()
+            published[large] = ~wrong
+            classes_left = self.class_statistics.classes(table, self.full_tables.packing, levels, published)
             left = np.any([model.violated(classes_left) for model in others], axis=0)
             wrong[np.flatnonzero(~wrong)[left]] = True
         violated = ~large
         violated[large] = wrong
         least = int(table.sizes.sum() - classes.sizes.sum())
         if bound or least + int(classes.sizes[wrong].sum()) > self.max_suppressed_rows:
-            gone = np.zeros(classes.count, np.int64)
-            for model, own in opinions:
-                np.maximum(gone, model.must_go(classes, own), out=gone)
-            least += int(np.minimum(gone, classes.sizes).sum())
+            must_suppress = np.zeros(classes.count, np.int64)
+            for model, unsafe in opinions:
+                np.maximum(must_suppress, model.must_go(classes, unsafe), out=must_suppress)
+            least += int(np.minimum(must_suppress, classes.sizes).sum())
         safe = self._safe_together(levels, table, violated)
         broken = not safe and all(m.monotonic for m in self.models if m.of_release)
-        broken |= any(bool(own.any()) for model, own in opinions if model.monotonic)
+        broken |= any(bool(violated.any()) for model, violated in opinions if model.monotonic)
         if broken and self.max_suppressed_rows == 0:
             least = max(least, 1)
         return Verdict(violated, safe, least)
@@ -246,20 +246,20 @@ class Problem:
         joined = ClassTable(tables[0].keys, sizes[large], np.concatenate(pieces) if pieces else None)
         classes = self.class_statistics.classes(joined, self.full_tables.packing, candidates[0][0])
         wrong = np.zeros(classes.count, np.bool_)
-        gone = np.zeros(classes.count, np.int64)
+        must_suppress = np.zeros(classes.count, np.int64)
         for model in self.models:
             if not isinstance(model, KAnonymity):
-                own = model.violated(classes)
-                wrong |= own
+                unsafe = model.violated(classes)
+                wrong |= unsafe
                 if bound:
-                    np.maximum(gone, model.must_go(classes, own), out=gone)
+                    np.maximum(must_suppress, model.must_go(classes, unsafe), out=must_suppress)
         least = np.where(violated, sizes, 0)
-        least[large] = np.minimum(gone, classes.sizes)
+        least[large] = np.minimum(must_suppress, classes.sizes)
         violated[large] = wrong
         ends = np.cumsum([table.count for table in tables])
         sums = np.diff(np.concatenate([[0], np.cumsum(least)])[np.concatenate([[0], ends])])
         parts = zip(np.split(violated, ends[:-1]), sums.tolist(), strict=True)
-        return [Verdict(part, True, total) for part, total in parts]
+        return [Verdict(violated, True, total) for violated, total in parts]
 
     def _safe_together(self, levels: Levels, table: ClassTable, violated: Mask) -> bool:
         """Whether the models of the whole release accept the classes that are kept."""
@@ -267,9 +267,9 @@ class Problem:
         if not models:
             return True
         packing = self.full_tables.packing
-        kept = self.class_statistics.classes(table, packing, levels, ~violated)
+        published = self.class_statistics.classes(table, packing, levels, ~violated)
         everything = self.class_statistics.classes(table, packing, levels)
-        return all(model.satisfied(kept, everything) for model in models)
+        return all(model.satisfied(published, everything) for model in models)
 
     def evaluate(self, levels: Levels, /, ceiling: float = math.inf) -> LevelJudgement:
         """Judge one candidate.
@@ -301,26 +301,26 @@ class Problem:
         extra, starts = self._extra
         start = starts[self._attributes, np.array(levels)]
         sums = np.empty(len(levels))
-        kept, suppressed, squares = tally(
+        classes, suppressed, squares = tally(
             table.keys, table.sizes, verdict.violated, packing.word, packing.shift, packing.mask,
             extra, start, sums, self.max_suppressed_rows,
         )  # fmt: skip
         feasible = suppressed <= self.max_suppressed_rows and verdict.safe_together
         score = math.inf
         if feasible:
-            score = self.score(levels, kept, suppressed, squares, sums)
+            score = self.score(levels, classes, suppressed, squares, sums)
         all_squares = int(np.dot(table.sizes, table.sizes))
         least = suppressed if verdict.least_suppressed is None else verdict.least_suppressed
         return LevelJudgement(
-            feasible=feasible, score=score, suppressed_rows=suppressed, levels=levels, classes=kept,
+            feasible=feasible, score=score, suppressed_rows=suppressed, levels=levels, classes=classes,
             all_classes=table.count, all_squares=all_squares, least_suppressed=least,
         )  # fmt: skip
 
-    def score(self, levels: Levels, kept: int, suppressed: int, squares: int, extra: Floats) -> float:
+    def score(self, levels: Levels, classes: int, suppressed: int, squares: int, extra: Floats) -> float:
         """The metric of a candidate, given its counts and what suppression costs each attribute."""
         metric = self.metric
         if isinstance(metric, ClassMetric):
-            return metric.score(self.domain.rows, kept, suppressed + self.domain.excluded_rows, squares)
+            return metric.score(self.domain.rows, classes, suppressed + self.domain.excluded_rows, squares)
         totals, offsets, scales = self._cost_arrays
         cost = totals[self._attributes, np.array(levels)] + extra
         losses = np.maximum(0.0, (cost - offsets) / scales)
@@ -362,23 +362,23 @@ class Problem:
         losses = np.empty(self.lattice.shape)
         for i, number in enumerate(range(self.lattice.lowest[j], self.lattice.highest[j] + 1)):
             filled, spent = self._cheapest_rows(j, number)
-            part = (slice(None),) * j + (i,)
-            losses[part] = self.costs[j].loss(
-                self.costs[j].totals[number] + np.interp(suppressed[part], filled, spent)
+            index = (slice(None),) * j + (i,)
+            losses[index] = self.costs[j].loss(
+                self.costs[j].totals[number] + np.interp(suppressed[index], filled, spent)
             )  # fmt: skip
         return losses
 
     def _cheapest_rows(self, j: int, number: int) -> tuple[Floats, Floats]:
         """Rows of attribute `j` at a level, those that cost least to suppress first, and what they cost together."""
-        known = self._cheapest.get((j, number))
-        if known is None:
+        sorted_costs = self._cheapest.get((j, number))
+        if sorted_costs is None:
             level, extras = self.domain.hierarchies[j].level(number), self.costs[j].extras[number]
             rows = np.bincount(level.codes, weights=self.domain.marginals[j], minlength=level.size)
             cheapest = np.argsort(extras, kind="stable")
             filled = np.concatenate([[0.0], np.cumsum(rows[cheapest])])
             spent = np.concatenate([[0.0], np.cumsum((rows * extras)[cheapest])])
-            known = self._cheapest[j, number] = (filled, spent)
-        return known
+            sorted_costs = self._cheapest[j, number] = (filled, spent)
+        return sorted_costs
 
     def recoding(self, levels: Levels) -> Recoding:
         """The release of a candidate: its labels, with violating classes suppressed."""

@@ -232,14 +232,14 @@ class Algorithm(Declared):
             if by_people:
                 from kanopy.search.local_people import solve_by_people
 
-                found = solve_by_people(self, problem, progress)
+                solution = solve_by_people(self, problem, progress)
             else:
-                found = self.search(problem, progress)
+                solution = self.search(problem, progress)
         except NoSolution as reason:
-            found = most_general(self.name, self.recoding, problem, reason)
+            solution = most_general(self.name, self.recoding, problem, reason)
         finally:
             given.account_for(problem)
-        return replace(found, recoding=ordered.back(found.recoding))
+        return replace(solution, recoding=ordered.back(solution.recoding))
 
     def search(self, problem: Problem, progress: Progress) -> Solution:
         """What `solve` does once the problem is known to be one for this algorithm."""

@@ -177,7 +177,7 @@ def check(
     rows = number_rows(frame, wanted.quasi, units=units)
     judged = _judged(replace(subject, frame=frame), rows, units, survey)
     sizes = rows.sizes
-    found = risk(sizes, (), fitting=None if units is None else units.fitting(rows.class_of_row, len(sizes)))
+    risk_numbers = risk(sizes, (), fitting=None if units is None else units.fitting(rows.class_of_row, len(sizes)))
     together = None
     if beside is not None:
         together = joined_releases(
@@ -188,12 +188,12 @@ def check(
         rows=subject.frame.height,
         classes=len(sizes),
         k=int(sizes.min()) if len(sizes) else 0,
-        unique_rows=found.unique_rows,
+        unique_rows=risk_numbers.unique_rows,
         suppressed_rows=rows.suppressed,
         average_class=int(sizes.sum()) / len(sizes) if len(sizes) else 0.0,
         largest_class=int(sizes.max()) if len(sizes) else 0,
-        highest_risk=found.highest_prosecutor,
-        average_risk=found.average_prosecutor,
+        highest_risk=risk_numbers.highest_prosecutor,
+        average_risk=risk_numbers.average_prosecutor,
         sensitive={name: {"distinct": _fewest_values(frame[name], rows)} for name in wanted.sensitive if len(sizes)},
         models=judged,
         beside=together,
@@ -234,7 +234,13 @@ def _judged(
         )
     whose = None if units is None else pl.Series("\0unit", units.of_row)
     called = "rows" if units is None else units.called
-    if units is not None and (alone := [each.name for each in models if each.needs_weights or each.needs_households]):
+    if units is not None and (
+        alone := [
+            model_needing.name
+            for model_needing in models
+            if model_needing.needs_weights or model_needing.needs_households
+        ]
+    ):
         raise DataError(
             f"The model {alone[0]!r} adds up the sampling weights of rows: of {units.called} with several rows it "
             "would count some twice. Leave the unit out, or the model."
@@ -268,8 +274,8 @@ def _judged(
         def shown(number: int) -> dict[str, str]:
             return {name: str(names[name][number]) for name in quasi}
 
-    told = _told_of_suppressed(subject, hidden, background) if hidden.any() else {}
-    found = []
+    unsafe_by_model = _told_of_suppressed(subject, hidden, background) if hidden.any() else {}
+    checks = []
     for model in models:
         wrong_classes = failing(model, classes) & (classes.sizes > 0)
         if hidden.all() and (model.sensitive or model.all_quasi):  # suppressed rows: what they show decides
@@ -284,12 +290,14 @@ def _judged(
         rows, failed = int(classes.sizes[wrong_classes].sum()), int(wrong_classes.sum())
         if units is not None:
             rows = len(np.unique(units.of_row[np.append(wrong_classes, False)[class_of_row]]))
-        if model in told:
+        if model in unsafe_by_model:
             rows += int(hidden.sum()) if units is None else len(np.unique(units.of_row[hidden]))
             failed, examples = failed + 1, [dict.fromkeys(quasi, SUPPRESSED_LABEL), *examples][:5]
-        own = tuple(told.get(model, ()))
-        found.append(ModelCheck(model.name, model.said(called), not failed, failed, rows, tuple(examples), own))
-    return tuple(found)
+        unsafe_columns = tuple(unsafe_by_model.get(model, ()))
+        checks.append(
+            ModelCheck(model.name, model.said(called), not failed, failed, rows, tuple(examples), unsafe_columns)
+        )
+    return tuple(checks)
 
 
 def _facts(series: pl.Series, hierarchy: Hierarchy | None, whose: pl.Series | None, hidden: Mask) -> ColumnFacts:
@@ -318,20 +326,20 @@ def _told_of_suppressed(subject: Subject, hidden: Mask, background: Background) 
 
     models, quasi = subject.models, subject.job.quasi
     columns = dict.fromkeys((*subject.job.sensitive, *(name for model in models for name in model.sensitive)))
-    found: dict[Model, list[str]] = {}
+    unsafe_by_model: dict[Model, list[str]] = {}
     for name in columns:
         column = subject.frame[name]
         for rows in (hidden, hidden & tells(column).to_numpy()):
             mask = pl.Series(rows)
             units = background.units
             whose = None if units is None else UnitColumns(pl.DataFrame([units.filter(mask)]))
-            own = (subject.frame.filter(mask), quasi, models, [name], background, whose)
-            unsafe = [model for _, model in unguarded(*own)] if rows.any() else []
+            arguments = (subject.frame.filter(mask), quasi, models, [name], background, whose)
+            unsafe = [model for _, model in unguarded(*arguments)] if rows.any() else []
             if not unsafe:
                 break
         for model in unsafe:
-            found.setdefault(model, []).append(name)
-    return found
+            unsafe_by_model.setdefault(model, []).append(name)
+    return unsafe_by_model
 
 
 def _class_of_row(
@@ -342,12 +350,14 @@ def _class_of_row(
 
     from kanopy.verify.regroup import labels_of_values, missing_label
 
-    keys, labels = [f"\0{place}" for place in range(len(quasi))], []
+    keys, labels = [f"\0{index}" for index in range(len(quasi))], []
     for name, key in zip(quasi, keys, strict=True):
         gap = missing_label(frame[name], *([] if people is None else [people[name]]))
         labels.append(labels_of_values(frame[name][numbered.first.tolist()], gap).alias(key))
-    told = pl.DataFrame([names[name].alias(key) for name, key in zip(quasi, keys, strict=True)])
-    joined = pl.DataFrame(labels).join(told.with_row_index("\0class"), on=keys, how="left", maintain_order="left")
+    published_names = pl.DataFrame([names[name].alias(key) for name, key in zip(quasi, keys, strict=True)])
+    joined = pl.DataFrame(labels).join(
+        published_names.with_row_index("\0class"), on=keys, how="left", maintain_order="left"
+    )
     of_class = joined["\0class"].cast(pl.Int32).fill_null(-1).to_numpy()
     return np.asarray(np.append(of_class, np.int32(-1))[numbered.class_of_row])
 
@@ -363,14 +373,16 @@ def _classes(
     from kanopy.verify.regroup import missing_label
 
     histograms = {}
-    for name, known in facts.items():
+    for name, column_facts in facts.items():
         labels, codes = column_values(frame[name]).sorted_as_text()
-        place = {value: number for number, value in enumerate(known.values)}
+        number_of_value = {value: number for number, value in enumerate(column_facts.values)}
         gap = missing_label(frame[name], hierarchy=hierarchies.get(name))
         # A missing value that is not known is one of suppressed rows, which are in no class.
-        moved = np.array([place.get(gap, 0) if label is None else place[label] for label in labels], np.int64)
+        moved = np.array(
+            [number_of_value.get(gap, 0) if label is None else number_of_value[label] for label in labels], np.int64
+        )
         count = histogram if units is None else units.histogram
-        histograms[name] = count(numbered.class_of_row, moved[codes], len(numbered.sizes), len(known.values))
+        histograms[name] = count(numbered.class_of_row, moved[codes], len(numbered.sizes), len(column_facts.values))
     return Classes(numbered.sizes, histograms=histograms, facts=dict(facts))
 
 

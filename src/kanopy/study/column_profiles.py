@@ -90,12 +90,12 @@ def people_under(frame: pl.DataFrame, name: str, tree: Hierarchy, job: Job) -> d
     names = list(dict.fromkeys([name, *job.unit]))
     read = read_records(frame[names], job, part=True)
     units = Units(units_of(read, job.unit, job.missing_tokens)[0], 1, "people")
-    found = LocalEngine().count(read, {name: tree}, missing_tokens=job.missing_tokens, unknown="suppress").domain
-    encoded, kept = found.hierarchies[0], found.tuple_of_row >= 0
-    leaves = found.tuples[np.where(kept, found.tuple_of_row, 0), 0]
+    domain = LocalEngine().count(read, {name: tree}, missing_tokens=job.missing_tokens, unknown="suppress").domain
+    encoded, is_known = domain.hierarchies[0], domain.tuple_of_row >= 0
+    leaves = domain.tuples[np.where(is_known, domain.tuple_of_row, 0), 0]
     people: dict[tuple[int, str], int] = {}
     for level in range(encoded.height + 1):
-        nodes = np.where(kept, encoded.table[level][leaves], -1)
+        nodes = np.where(is_known, encoded.table[level][leaves], -1)
         counts = units.people(nodes, encoded.node_count)
         people |= {(level, encoded.label(int(node))): int(counts[node]) for node in encoded.nodes_at(level)}
     return people

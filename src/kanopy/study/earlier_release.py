@@ -105,12 +105,12 @@ def beside(
             f"The earlier release has none of the columns {some(list(quasi))}: there is nothing to compare."
         )
     if key is None and not in_order:
-        found = _matched(new, earlier, quasi, theirs, k, one_level)
+        joint = _matched(new, earlier, quasi, theirs, k, one_level)
     else:
-        found = _joined(new, earlier, quasi, theirs, k, key)
-    came, went = _changes(new, earlier, quasi, theirs, found.joined_by)
+        joint = _joined(new, earlier, quasi, theirs, k, key)
+    came, went = _changes(new, earlier, quasi, theirs, joint.joined_by)
     few = sum(int(sizes[sizes < k].sum()) for sizes in (came, went))
-    return replace(found, added=int(came.sum()), removed=int(went.sum()), exposed_changes=few)
+    return replace(joint, added=int(came.sum()), removed=int(went.sum()), exposed_changes=few)
 
 
 def _changes(
@@ -130,7 +130,9 @@ def _changes(
         return none, none
     if joined_by != BY_VALUES:
         sides = ((new, earlier, quasi), (earlier, new, theirs))
-        alone = [(own.filter(~own[joined_by].is_in(other[joined_by].implode())), names) for own, other, names in sides]
+        alone = [
+            (side.filter(~side[joined_by].is_in(other[joined_by].implode())), names) for side, other, names in sides
+        ]
         came, went = (number_rows(rows, names).sizes.astype(np.int64) if rows.height else none for rows, names in alone)
         return came, went
     if sorted(quasi) != sorted(theirs):
@@ -167,9 +169,9 @@ def row_order(partner: Longs) -> RowOrder:
     >>> row_order(np.array([0, 1, -1, 2])).found, row_order(np.array([2, 1, 0])).found
     (3, 1)
     """
-    kept = partner[partner >= 0]
-    in_order = bool((np.diff(kept) > 0).all())
-    return RowOrder(len(partner), len(kept) if in_order else int((partner == np.arange(len(partner))).sum()))
+    published_rows = partner[partner >= 0]
+    in_order = bool((np.diff(published_rows) > 0).all())
+    return RowOrder(len(partner), len(published_rows) if in_order else int((partner == np.arange(len(partner))).sum()))
 
 
 def _joined(
@@ -202,10 +204,10 @@ def _joined(
         raise DataError(f"No value of {key!r} is in both releases: they are about other people, or have other keys.")
     both = [*ours.columns, *before.columns]
     # A row that is `*` everywhere in one release is in no class there; with the other it may well be in one.
-    gone = np.ones(joined.height, np.bool_)
+    suppressed = np.ones(joined.height, np.bool_)
     for name in both:
-        gone &= (joined[name].cast(str) == SUPPRESSED_LABEL).fill_null(False).to_numpy()
-    sizes = number_rows(joined, both, gone).sizes
+        suppressed &= (joined[name].cast(str) == SUPPRESSED_LABEL).fill_null(False).to_numpy()
+    sizes = number_rows(joined, both, suppressed).sizes
     alone = np.zeros(joined.height, np.bool_)
     for names in (ours.columns, before.columns):
         rows = number_rows(joined, names)
@@ -249,16 +251,19 @@ def _matched(
             BY_VALUES, columns, new.height, len(sizes), int(sizes.min(initial=new.height)), k, len(few),
             int(few.sum()), int((sizes == 1).sum()), alone, {},
         )  # fmt: skip
-    shown = pl.concat(
+    both_tables = pl.concat(
         [pl.DataFrame([_comparable(frame[name]).alias(str(at)) for at, name in enumerate(untouched)]) for frame in
          (new, earlier)]
     )  # fmt: skip
-    value = shown.select(pl.struct(pl.all()).rank("dense")).to_series()
+    value = both_tables.select(pl.struct(pl.all()).rank("dense")).to_series()
     tables = [
-        pl.DataFrame({which: numbered.class_of_row.astype(np.int64), "value": part})
+        pl.DataFrame({which: numbered.class_of_row.astype(np.int64), "value": value_part})
         .group_by(which, "value")
         .len(f"{which} rows")
-        for which, numbered, part in (("new", ours, value[: new.height]), ("earlier", before, value[new.height :]))
+        for which, numbered, value_part in (
+            ("new", ours, value[: new.height]),
+            ("earlier", before, value[new.height :]),
+        )
     ]
     counted = [table.group_by("value").len() for table in tables]
     work = counted[0].join(counted[1], on="value").select((pl.col("len") * pl.col("len_right").cast(pl.Int64)).sum())
@@ -306,12 +311,15 @@ def _labels_of(frame: pl.DataFrame, name: str, first: Longs) -> list[str | None]
 
 def _possible(labels: Sequence[list[str | None]], new: Ints, earlier: Ints, one_level: bool) -> Mask:
     """Which pairs of classes may hold the same person, by the labels of one column."""
-    words = [list(dict.fromkeys(each)) for each in labels]
+    words = [list(dict.fromkeys(column_labels)) for column_labels in labels]
     apart = one_level and set(words[0]) - {SUPPRESSED} == set(words[1]) - {SUPPRESSED}
     fits = np.array([[_meet(one, other, apart) for other in words[1]] for one in words[0]], np.bool_)
-    codes = [np.array([known.index(label) for label in each]) for each, known in zip(labels, words, strict=True)]
-    found: Mask = fits[codes[0][new], codes[1][earlier]]
-    return found
+    codes = [
+        np.array([distinct.index(label) for label in column_labels])
+        for column_labels, distinct in zip(labels, words, strict=True)
+    ]
+    is_possible: Mask = fits[codes[0][new], codes[1][earlier]]
+    return is_possible
 
 
 def _meet(one: str | None, other: str | None, apart: bool) -> bool:
@@ -355,11 +363,11 @@ def joined_releases(
     person by person. `how` says of single rows whether they stand in order, as for `beside`."""
     from kanopy._table.frames import to_polars
 
-    tables = [to_polars(each)[0] for each in (others if isinstance(others, (list, tuple)) else [others])]
-    if key is None and len(unit) == 1 and all(unit[0] in each.columns for each in (new, *tables)):
+    tables = [to_polars(table)[0] for table in (others if isinstance(others, (list, tuple)) else [others])]
+    if key is None and len(unit) == 1 and all(unit[0] in table.columns for table in (new, *tables)):
         key = unit[0]
     repeated = key is not None and any(
-        key in each.columns and each[key].n_unique() < each.height for each in (new, *tables)
+        key in table.columns and table[key].n_unique() < table.height for table in (new, *tables)
     )
     if len(tables) == 1 and not unit and not repeated:
         return beside(new, tables[0], quasi, k=k, key=key, earlier_quasi=earlier_quasi, **how)
@@ -402,24 +410,24 @@ def beside_people(
     alone = 0
     for number, table in enumerate((new, *others)):
         require_columns(table, [key])
-        own = list(quasi)
+        own_columns = list(quasi)
         if number:
-            own = [name for name in quasi if name in table.columns]
-            own += [name for name in table.columns if name not in new.columns and name != key]
+            own_columns = [name for name in quasi if name in table.columns]
+            own_columns += [name for name in table.columns if name not in new.columns and name != key]
             if earlier_quasi is not None:
-                own = [name for name in earlier_quasi if name in table.columns]
-            if not own:
+                own_columns = [name for name in earlier_quasi if name in table.columns]
+            if not own_columns:
                 raise DataError(
                     f"One of the tables has none of the columns {some(list(quasi))}: there is nothing to compare."
                 )
-        require_columns(table, own)
-        columns += own
-        traces.append(_traces(table, key, own, f"t{number}"))
+        require_columns(table, own_columns)
+        columns += own_columns
+        traces.append(_traces(table, key, own_columns, f"t{number}"))
         sizes = traces[-1].group_by(f"t{number}").len()["len"]
         alone += int((sizes == 1).sum())
     whole = traces[0]
-    for each in traces[1:]:
-        whole = whole.join(each, on="key", how="full", coalesce=True)
+    for trace in traces[1:]:
+        whole = whole.join(trace, on="key", how="full", coalesce=True)
     names = [f"t{number}" for number in range(len(traces))]
     later = whole.filter(pl.col("t0").is_not_null())
     joined = later.filter(pl.any_horizontal(pl.col(names[1:]).is_not_null()))
@@ -456,9 +464,9 @@ def _traces(table: pl.DataFrame, key: str, quasi: Sequence[str], name: str) -> p
     """The trace of every key: its published rows as one text."""
     import polars as pl
 
-    labels = [table[column].cast(pl.String).fill_null("").alias(str(place)) for place, column in enumerate(quasi)]
+    labels = [table[column].cast(pl.String).fill_null("").alias(str(index)) for index, column in enumerate(quasi)]
     rows = pl.DataFrame([table[key].cast(pl.String).alias("key"), *labels]).drop_nulls("key")
-    keys = [str(place) for place in range(len(quasi))]
+    keys = [str(index) for index in range(len(quasi))]
     rows = rows.filter(~pl.all_horizontal(pl.col(keys) == SUPPRESSED_LABEL))
     numbered = rows.select("key", pl.struct(keys).rank("dense").cast(pl.String).alias("row"))
     return numbered.group_by("key").agg(pl.col("row").sort().str.join(" ").alias(name))

@@ -53,7 +53,7 @@ def exposed_endpoints(
     """
     from kanopy._table.column import as_labels, column_values, people_of_values
 
-    found = []
+    endpoints = []
     for name in columns:
         labels = as_labels(published[name]).rename("").drop_nulls().unique().to_list()
         ends = {pair for label in labels for pair in zip(label_ends(label), _closing(label), strict=False)}
@@ -64,12 +64,12 @@ def exposed_endpoints(
             else:
                 having = people_of_values(original[name], units.of_row)
             rare = {value for value, many in having.items() if many < k}
-            known = {_plain(value): value for value in rare}
-            told = {end for end, closes in ends if _plain(end) in known and not is_round(end, closes)}
-            own = sorted({known[_plain(end)] for end in told}, key=_order)
-            if own:
-                found.append(ExposedEndpoints(name, k, tuple(own), "rows" if units is None else units.called))
-    return tuple(found)
+            original_of_text = {_plain(value): value for value in rare}
+            revealed = {end for end, closes in ends if _plain(end) in original_of_text and not is_round(end, closes)}
+            disclosed = sorted({original_of_text[_plain(end)] for end in revealed}, key=_order)
+            if disclosed:
+                endpoints.append(ExposedEndpoints(name, k, tuple(disclosed), "rows" if units is None else units.called))
+    return tuple(endpoints)
 
 
 def label_ends(label: str) -> tuple[str, ...]:
@@ -108,11 +108,11 @@ def _order(text: str) -> tuple[bool, float, str]:
     return (isinstance(plain, str), 0.0 if isinstance(plain, str) else plain, text)
 
 
-def told(found: Iterable[ExposedEndpoints]) -> tuple[str, ...]:
+def told(endpoints: Iterable[ExposedEndpoints]) -> tuple[str, ...]:
     """What is said of such ends, without naming them."""
     return tuple(
-        f"Intervals of {each.column!r} end at values that fewer than {each.k:,} {each.counted} have "
-        f"({len(each.ends):,} published ends are values from the data). "
+        f"Intervals of {endpoint.column!r} end at values that fewer than {endpoint.k:,} {endpoint.counted} have "
+        f"({len(endpoint.ends):,} published ends are values from the data). "
         'method = "round", or no method at all, cuts at round numbers.'
-        for each in found
+        for endpoint in endpoints
     )

@@ -48,12 +48,12 @@ def opened(
     if lists is None or unit:
         units = units_in(frame, unit, known, part)
         return frame, units if units is None or lists is None else replace(units, once=lists.once), lists
-    found = Units(lists.row_of.astype(np.int32), known_rows(known), "records", lists.once)
-    if found.known > (longest := int(found.multiplicity.max())):
+    units_of_lists = Units(lists.row_of.astype(np.int32), known_rows(known), "records", lists.once)
+    if units_of_lists.known > (longest := int(units_of_lists.multiplicity.max())):
         if part:
-            return frame, replace(found, known=longest), lists
-        raise too_many_known(found.known, longest, f"elements of {lists.column!r}")
-    return frame, found, lists
+            return frame, replace(units_of_lists, known=longest), lists
+        raise too_many_known(units_of_lists.known, longest, f"elements of {lists.column!r}")
+    return frame, units_of_lists, lists
 
 
 def paired(original: pl.DataFrame, released: pl.DataFrame, lists: Lists, hierarchy: Hierarchy | None) -> pl.DataFrame:
@@ -76,17 +76,17 @@ def paired(original: pl.DataFrame, released: pl.DataFrame, lists: Lists, hierarc
     column = released[name]
     if lists.separator is not None:
         column = column.cast(pl.String).str.split(lists.separator)
-    shown = [set(map(str, own or ())) for own in column.to_list()]
+    labels_of_row = [set(map(str, cell or ())) for cell in column.to_list()]
     above: dict[str, list[str]] = {}
     labels: list[str | None] = []
     for row, value in zip(lists.row_of.tolist(), original[name].to_list(), strict=True):
         element = None if value is None else str(value)
         if element is None:
-            labels.append(None if not shown[row] else SUPPRESSED_LABEL)
+            labels.append(None if not labels_of_row[row] else SUPPRESSED_LABEL)
             continue
         if element not in above:
             line = hierarchy.table[:, hierarchy.index[element]] if hierarchy and element in hierarchy.index else ()
             above[element] = [element, *(hierarchy.label(int(node)) for node in line if hierarchy)]
-        labels.append(next((label for label in above[element] if label in shown[row]), SUPPRESSED_LABEL))
-    found: pl.DataFrame = released[lists.row_of.tolist()]
-    return found.with_columns(pl.Series(name, labels, dtype=pl.String))
+        labels.append(next((label for label in above[element] if label in labels_of_row[row]), SUPPRESSED_LABEL))
+    paired_rows: pl.DataFrame = released[lists.row_of.tolist()]
+    return paired_rows.with_columns(pl.Series(name, labels, dtype=pl.String))

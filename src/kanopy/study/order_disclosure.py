@@ -32,16 +32,16 @@ def what_order_tells(
     "whoever knows it finds 20 of 20 rows. They stand in the order of 'id'."
     """
     partner = np.arange(rows) if kept is None else np.where(kept, np.cumsum(kept) - 1, -1)
-    found = row_order(partner)
-    said = (
+    order = row_order(partner)
+    message = (
         "Rows keep the order of the table (shuffle = false): whoever knows it finds "
-        f"{found.found:,} of {found.rows:,} rows."
+        f"{order.found:,} of {order.rows:,} rows."
     )
     if name := next((name for name in hidden if name in frame.columns and _in_order(frame[name])), None):
-        said += f" They stand in the order of {name!r}."
+        message += f" They stand in the order of {name!r}."
     if unit and stand_together(frame, unit):
-        said += f" Rows with the same {' and '.join(map(repr, unit))} stand together."
-    return said
+        message += f" Rows with the same {' and '.join(map(repr, unit))} stand together."
+    return message
 
 
 def _in_order(column: pl.Series) -> bool:

@@ -66,25 +66,26 @@ class ReleaseStudy:
 def look(at: ReleaseStudy) -> Findings:
     """Look at a table and its release. What cannot be found out is left out, with a sentence that says so."""
     notes: list[str] = []
-    gone = at.suppressed if at.kept is None else at.suppressed[at.kept]
+    suppressed = at.suppressed if at.kept is None else at.suppressed[at.kept]
     whose = at.units if at.units is None or at.kept is None else at.units.part(np.flatnonzero(at.kept))
     before = _risk(at, at.original, None, at.population_before, notes, at.units, subsets=3 if _small(at) else 0)
-    after = _risk(at, at.released, gone, at.population_after, notes, whose, subsets=0)
+    after = _risk(at, at.released, suppressed, at.population_after, notes, whose, subsets=0)
     utility, shares = None, {}
     try:
-        matched = _matched(at, gone, notes)
-        found = assess_matched(
+        matched = _matched(at, suppressed, notes)
+        utility_results = assess_matched(
             matched, hierarchies=at.hierarchies, target=at.target, learn=at.target is not None, seed=at.seed,
             least_rows=at.k,
         )  # fmt: skip
-        utility, shares = found.to_dict(), found.distributions
+        utility, shares = utility_results.to_dict(), utility_results.distributions
         for column in utility["columns"]:
             # A label may have the name of a broader one; who made the release knows which of them it is.
             column["loss"] = at.column_losses.get(column["name"], column["loss"])
         utility["bounds"] = _safe_bounds(utility["bounds"], matched, at.k)
         if _small(at):
             after["attacks"] = [
-                each.to_dict() for each in attack_matched(matched, at.quasi, seed=at.seed, units=at.units)
+                attack_result.to_dict()
+                for attack_result in attack_matched(matched, at.quasi, seed=at.seed, units=at.units)
             ]
     except KanopyError:
         if at.target is not None:
@@ -125,8 +126,8 @@ def _risk(
     alone = RiskSettings(largest_subset=subsets, seed=at.seed)
     options: dict[str, Any] = {"suppressed": none, "units": units}
     try:
-        known = replace(alone, population_size=size, sampling_fraction=fraction)
-        return table_risk(frame, at.quasi, sensitive, known, population=population, **options).to_dict()
+        settings_known = replace(alone, population_size=size, sampling_fraction=fraction)
+        return table_risk(frame, at.quasi, sensitive, settings_known, population=population, **options).to_dict()
     except KanopyError:
         if size is not None or fraction is not None:
             raise
@@ -134,7 +135,7 @@ def _risk(
         return table_risk(frame, at.quasi, sensitive, alone, **options).to_dict()
 
 
-def _matched(at: ReleaseStudy, gone: Mask, notes: list[str]) -> Matched:
+def _matched(at: ReleaseStudy, suppressed: Mask, notes: list[str]) -> Matched:
     """Quasi-identifiers and sensitive columns of both tables side by side."""
     names = [name for name in (*at.quasi, *at.sensitive) if name in at.released.columns]
     if at.target is not None and at.target not in names and at.target in at.released.columns:
@@ -146,25 +147,25 @@ def _matched(at: ReleaseStudy, gone: Mask, notes: list[str]) -> Matched:
     if not _small(at):
         chosen = np.sort(np.random.default_rng(at.seed).choice(original.height, SAMPLE_ROWS, replace=False))
         there = partner[chosen]
-        original, released, gone = original[chosen], released[there[there >= 0]], gone[there[there >= 0]]
+        original, released, suppressed = original[chosen], released[there[there >= 0]], suppressed[there[there >= 0]]
         partner = np.where(there >= 0, np.cumsum(there >= 0) - 1, -1)
     matched = match_tables(original, released, quasi=at.quasi, hierarchies=at.hierarchies, partner=partner)
-    return replace(matched, hidden=gone)
+    return replace(matched, hidden=suppressed)
 
 
 def _safe_bounds(bounds: Sequence[Mapping[str, Any]], matched: Matched, least: int) -> list[dict[str, Any]]:
     """Statistics without numbers that are, or would give away, a value that fewer than `least` rows have."""
     safe = []
-    for each in bounds:
-        column = matched.columns[each["column"]]
+    for bound in bounds:
+        column = matched.columns[bound["column"]]
         low, high = _told_ends(column, matched, least)
-        shown = dict(each)
-        shown |= {} if low else {"low": None, "estimate": None}
-        shown |= {} if high else {"high": None, "estimate": None}
-        known = _mean_is_safe(column, matched, least) if each["statistic"] == "mean" else None
-        if known is False or (known is None and not _is_common(column, each["truth"], least)):
-            shown["truth"] = None
-        safe.append(shown)
+        safe_bound = dict(bound)
+        safe_bound |= {} if low else {"low": None, "estimate": None}
+        safe_bound |= {} if high else {"high": None, "estimate": None}
+        mean_is_safe = _mean_is_safe(column, matched, least) if bound["statistic"] == "mean" else None
+        if mean_is_safe is False or (mean_is_safe is None and not _is_common(column, bound["truth"], least)):
+            safe_bound["truth"] = None
+        safe.append(safe_bound)
     return safe
 
 
@@ -190,13 +191,15 @@ def _told_ends(column: PublishedColumn, matched: Matched, least: int) -> tuple[b
     """
     covers = column.covers
     ends = covers.domain.ends()
-    told = [not matched.left_out or _is_common(column, end, least) for end in ends]
-    for place in np.unique(column.labels).tolist():
-        kind, label = covers.kinds[place], str(covers.labels[place])
+    may_tell = [not matched.left_out or _is_common(column, end, least) for end in ends]
+    for label_code in np.unique(column.labels).tolist():
+        kind, label = covers.kinds[label_code], str(covers.labels[label_code])
         if kind in ("value", "other number", "missing"):
             continue
-        said = parse_interval(label)
-        own = (False, False) if said is None else (math.isfinite(said.low), math.isfinite(said.high))
-        for side, end in enumerate((covers.low[place], covers.high[place])):
-            told[side] &= own[side] or math.isnan(end) or _is_common(column, float(end), least)
-    return told[0], told[1]
+        interval = parse_interval(label)
+        says_its_end = (
+            (False, False) if interval is None else (math.isfinite(interval.low), math.isfinite(interval.high))
+        )
+        for side, end in enumerate((covers.low[label_code], covers.high[label_code])):
+            may_tell[side] &= says_its_end[side] or math.isnan(end) or _is_common(column, float(end), least)
+    return may_tell[0], may_tell[1]

@@ -87,13 +87,13 @@ def split_settings(
                 f"There is no setting {strangers[0]!r}. {near_miss(strangers[0], parameters_of(RiskSettings))}"
             )
         settings = RiskSettings(**settings)
-    own = {name: value for name, value in more.items() if name in parameters_of(RiskSettings)}
-    rest = {name: value for name, value in more.items() if name not in own}
+    risk_fields = {name: value for name, value in more.items() if name in parameters_of(RiskSettings)}
+    rest = {name: value for name, value in more.items() if name not in risk_fields}
     if strangers := [name for name in rest if name not in STUDIED]:
-        known = (*parameters_of(RiskSettings), *STUDIED)
-        raise JobError(f"An assessment takes no argument {strangers[0]!r}. {near_miss(strangers[0], known)}")
-    found = settings or RiskSettings()
-    return replace(found, **own) if own else found, rest
+        argument_names = (*parameters_of(RiskSettings), *STUDIED)
+        raise JobError(f"An assessment takes no argument {strangers[0]!r}. {near_miss(strangers[0], argument_names)}")
+    chosen = settings or RiskSettings()
+    return replace(chosen, **risk_fields) if risk_fields else chosen, rest
 
 
 IN_VAIN = {

@@ -129,20 +129,21 @@ class RiskAssessment(ReprMixin):
             "unique_share": self.sizes.unique_share,
             "rows_at_risk": self.sizes.to_dict()["rows_above"],
             "class_sizes": [
-                {"from": each.low, "to": each.high, "classes": each.classes, "rows": each.rows}
-                for each in self.histogram
+                {"from": size_bin.low, "to": size_bin.high, "classes": size_bin.classes, "rows": size_bin.rows}
+                for size_bin in self.histogram
             ],
             "population": None if self.population is None else self.population.to_dict(),
             "identifying": None if self.identifying is None else self.identifying.to_dict(),
-            "disclosure": [each.to_dict() for each in self.disclosure],
-            "attacks": [each.to_dict() for each in self.attacks],
-            "treated_numbers": [each.to_dict() for each in self.treated],
+            "disclosure": [column_disclosure.to_dict() for column_disclosure in self.disclosure],
+            "attacks": [attack.to_dict() for attack in self.attacks],
+            "treated_numbers": [numbers_of_column.to_dict() for numbers_of_column in self.treated],
             **self.answers.to_dict(),
             **({} if self.units is None else {"counted": self.counted, "units": self.units, "known": self.known}),
             **({} if self.order is None else {"row_order": {**self.order.to_dict(), "share": self.order.share}}),
             **({} if self.beside is None else {"beside": self.beside.to_dict()}),
             "exposed_ends": [
-                {"column": each.column, "ends": len(each.ends), "fewer_than": each.k} for each in self.exposed
+                {"column": endpoint.column, "ends": len(endpoint.ends), "fewer_than": endpoint.k}
+                for endpoint in self.exposed
             ],
         }
 
@@ -242,34 +243,36 @@ def assess_risk(
             "Where lists are looked at, only their elements are counted: leave weights, special uniques, sets of "
             "columns, the population and the release out."
         )
-    found = table_risk(
+    assessment = table_risk(
         frame, wanted.quasi, wanted.sensitive, asked, population=everyone, units=units, survey=survey,
         leave_out=wanted.unit,
     )  # fmt: skip
-    found = replace(found, rows=subject.frame.height)
+    assessment = replace(assessment, rows=subject.frame.height)
     if place_of(data, engine) not in (PATH, "memory"):  # rows come in another order than they have there
-        found = replace(found, answers=replace(found.answers, per_row={}))
+        assessment = replace(assessment, answers=replace(assessment.answers, per_row={}))
     if released is not None:
         from kanopy.study.table_matching import match_tables
 
-        hierarchies = subject.hierarchies(found.quasi)
-        matched = match_tables(frame, released, quasi=found.quasi, hierarchies=hierarchies, key=on, compare=found.quasi)
+        hierarchies = subject.hierarchies(assessment.quasi)
+        matched = match_tables(
+            frame, released, quasi=assessment.quasi, hierarchies=hierarchies, key=on, compare=assessment.quasi
+        )
         other = to_polars(released)[0]
-        shared = [name for name in found.quasi if name in other.columns]
-        found = replace(
-            found,
-            attacks=attack_matched(matched, found.quasi, seed=asked.seed, units=units),
+        shared = [name for name in assessment.quasi if name in other.columns]
+        assessment = replace(
+            assessment,
+            attacks=attack_matched(matched, assessment.quasi, seed=asked.seed, units=units),
             order=row_order(matched.partner),
             exposed=exposed_endpoints(frame, other, shared, asked.least_rows, units=units),
-            treated=study_numbers(frame, other, matched.partner, wanted.protect, found.quasi),
+            treated=study_numbers(frame, other, matched.partner, wanted.protect, assessment.quasi),
         )
     if beside is not None:
         together = joined_releases(
-            frame, beside, found.quasi, k=asked.least_rows, key=on, unit=wanted.unit, in_order=in_order,
+            frame, beside, assessment.quasi, k=asked.least_rows, key=on, unit=wanted.unit, in_order=in_order,
             earlier_quasi=column_names(beside_quasi), one_level=one_level,
         )  # fmt: skip
-        found = replace(found, beside=together)
-    return found
+        assessment = replace(assessment, beside=together)
+    return assessment
 
 
 def table_risk(
@@ -314,9 +317,9 @@ def table_risk(
     answers = survey_answers(frame, quasi, survey or SurveyQuestions(), grouped.class_of_row >= 0, units)
     sizes = grouped.sizes
     fitting = None if units is None else units.fitting(grouped.class_of_row, len(sizes))
-    told = _Population(population, asked.population_size, asked.sampling_fraction)
-    journalist, marketer, uniques = _population(frame, quasi, grouped, told, units, fitting)
-    found, given_away = _disclosure(frame, quasi, sensitive, grouped, units)
+    of_population = _Population(population, asked.population_size, asked.sampling_fraction)
+    journalist, marketer, uniques = _population(frame, quasi, grouped, of_population, units, fitting)
+    disclosed, given_away = _disclosure(frame, quasi, sensitive, grouped, units)
     return RiskAssessment(
         rows=frame.height,
         suppressed_rows=grouped.suppressed,
@@ -330,7 +333,7 @@ def table_risk(
         marketer=marketer,
         population=uniques,
         identifying=identifying,
-        disclosure=found,
+        disclosure=disclosed,
         given_away=given_away,
         attacks=(),
         answers=answers,
@@ -375,7 +378,7 @@ def _population(
     frame: pl.DataFrame,
     quasi: Sequence[str],
     grouped: NumberedRows,
-    told: _Population,
+    of_population: _Population,
     units: Units | None,
     fitting: Longs | None,
 ) -> tuple[Journalist, float, PopulationUniques | None]:
@@ -385,14 +388,14 @@ def _population(
     """
     sizes = grouped.sizes
     rows = int(sizes.sum()) if fitting is None else len(fitting)
-    if told.table is not None:
-        if told.size is not None or told.fraction is not None:
+    if of_population.table is not None:
+        if of_population.size is not None or of_population.fraction is not None:
             raise JobError("A population table says how large the population is: leave its size and fraction out.")
         if units is not None and units.known != 1:
             raise JobError("A population table is compared row by row: leave it out where more rows may be known.")
         if not rows:  # everything is suppressed: nobody can be found
             return Journalist("counted", 0.0, 0.0), 0.0, None
-        within = population_class_sizes(frame, quasi, grouped, told.table, rows)
+        within = population_class_sizes(frame, quasi, grouped, of_population.table, rows)
         presence = sizes / within
         risks = 1.0 / within
         if units is None:
@@ -401,12 +404,20 @@ def _population(
             average = matched = fsum(1.0 / units.least(grouped.class_of_row, within)) / rows
         exact = Journalist("counted", float(risks.max()), average, int(within.min()), float(presence.max()))
         return exact, matched, None
-    found = risk(sizes, fitting=fitting)
-    if told.size is None and told.fraction is None:
-        return Journalist("worst-case", found.highest_journalist, found.average_prosecutor), found.marketer, None
-    people = population_size(rows, population=told.size, sampling_fraction=told.fraction)
+    risk_numbers = risk(sizes, fitting=fitting)
+    if of_population.size is None and of_population.fraction is None:
+        return (
+            Journalist("worst-case", risk_numbers.highest_journalist, risk_numbers.average_prosecutor),
+            risk_numbers.marketer,
+            None,
+        )
+    people = population_size(rows, population=of_population.size, sampling_fraction=of_population.fraction)
     if people == rows:
-        return Journalist("counted", found.highest_prosecutor, found.average_prosecutor), found.marketer, None
+        return (
+            Journalist("counted", risk_numbers.highest_prosecutor, risk_numbers.average_prosecutor),
+            risk_numbers.marketer,
+            None,
+        )
     alike, members = (sizes, sizes) if fitting is None else (fitting, np.ones(rows, np.int64))
     risks = expected_inverse_sizes(alike, rows / people)
     average = fsum(members * risks) / rows  # exact, whatever the order of the classes
@@ -444,9 +455,9 @@ def population_class_sizes(
     within = people[alike.class_of_row[grouped.first]]
     lacking = np.flatnonzero(within < grouped.sizes)
     if len(lacking):
-        shown = [tuple(frame[list(quasi)].row(int(grouped.first[i]))) for i in lacking[:5]]
+        examples = [tuple(frame[list(quasi)].row(int(grouped.first[i]))) for i in lacking[:5]]
         raise DataError(
-            f"{len(lacking):,} classes have more rows in the table than in the population, e.g. {some(shown)}. "
+            f"{len(lacking):,} classes have more rows in the table than in the population, e.g. {some(examples)}. "
             "Everyone in the table must be in the population table, with values at the same level of detail."
         )
     return np.asarray(within, np.int64)
@@ -468,7 +479,7 @@ def _disclosure(
     from kanopy._core.numbering import SMALL_ALONE, number_rows
     from kanopy._table.column import column_values
 
-    found, worst = [], {}
+    disclosed, worst = [], {}
     for name in sensitive:
         labels, codes = column_values(frame[name]).sorted_as_text()
         pair, at, counts = number_rows(
@@ -478,21 +489,21 @@ def _disclosure(
         people = None
         if units is not None:
             counts = units.people(pair, len(at))
-            shown = np.where(grouped.class_of_row < 0, -1, codes)
-            people = People(units, grouped.class_of_row, grouped.sizes, units.people(shown, len(labels)))
+            published_codes = np.where(grouped.class_of_row < 0, -1, codes)
+            people = People(units, grouped.class_of_row, grouped.sizes, units.people(published_codes, len(labels)))
         one = attribute_disclosure(name, groups, values, counts, people=people)
-        found.append(one)
+        disclosed.append(one)
         examples = []
-        for each in one.worst:
-            row = int(grouped.first[each.group])
-            place = int(at[np.flatnonzero((groups == each.group) & (values == each.value))[0]])
+        for worst_class in one.worst:
+            row = int(grouped.first[worst_class.group])
+            row_of_value = int(at[np.flatnonzero((groups == worst_class.group) & (values == worst_class.value))[0]])
             examples.append(
                 {
                     "class": {column: frame[column][row] for column in quasi},
-                    "value": frame[name][place],
-                    "rows": each.rows,
-                    "confidence": each.confidence,
+                    "value": frame[name][row_of_value],
+                    "rows": worst_class.rows,
+                    "confidence": worst_class.confidence,
                 }
             )
         worst[name] = examples
-    return tuple(found), worst
+    return tuple(disclosed), worst

@@ -60,11 +60,11 @@ class Subject:
         rules = ReadingRules() if as_release else ReadingRules.of(wanted)
         if not isinstance(data, (str, os.PathLike)):
             Layout.of(settings).refuse_but(where="The table", what="not a file")
-        place = place_of(data, engine)
-        if place in (PATH, "memory"):
+        location = place_of(data, engine)
+        if location in (PATH, "memory"):
             frame = read_records(data, wanted, rules=rules, part=True)
         else:
-            frame = counted_records(place, data, wanted, rules)
+            frame = counted_records(location, data, wanted, rules)
         source = population if population is not None else wanted.population
         people = None
         if any(model.needs_population for model in models):
@@ -89,7 +89,7 @@ class Subject:
         from kanopy._job.inputs import resolve_hierarchy, with_classes
         from kanopy.hierarchy.hierarchy import Hierarchy
 
-        found = {}
+        resolved = {}
         for name in names:
             source = self.job.hierarchies.get(name)
             if source is None or name not in self.frame.columns:
@@ -97,8 +97,8 @@ class Subject:
             if name in self.job.quasi and not isinstance(source, (Hierarchy, str, Path)):
                 continue
             with_target = with_classes(source, self.frame, name)
-            found[name] = resolve_hierarchy(name, with_target, self.frame[name], k=self.job.least_rows)
-        return found
+            resolved[name] = resolve_hierarchy(name, with_target, self.frame[name], k=self.job.least_rows)
+        return resolved
 
 
 def counted_records(engine: str, data: Any, job: Job, rules: ReadingRules) -> pl.DataFrame:
@@ -139,36 +139,38 @@ def studied_job(job: JobSource | None, settings: Mapping[str, Any]) -> Job:
     """
     from kanopy.privacy.models import make_models
 
-    own = Job() if job is None else as_job(job)
-    if not isinstance(own, Job):
+    base = Job() if job is None else as_job(job)
+    if not isinstance(base, Job):
         alike = ("k", "sensitive", "models", "missing_tokens", "identifiers", "insensitive", "undecided", "withheld")
-        own = Job(quasi=own.columns, **{name: getattr(own, name) for name in alike})
+        base = Job(quasi=base.columns, **{name: getattr(base, name) for name in alike})
     if strangers := [name for name in settings if name not in STUDIED]:
         if strangers[0] in parameters_of(Job):
             raise JobError(f"{some(strangers)} is about making a release: a study of a table has no use for it.")
         raise JobError(f"A study takes no argument {strangers[0]!r}. {near_miss(strangers[0], STUDIED)}")
-    said = {name: value for name, value in settings.items() if value is not None}
-    if "models" in said:
-        said["models"] = (*own.models, *make_models(said["models"]))
-    for name, value in said.items():
+    changes = {name: value for name, value in settings.items() if value is not None}
+    if "models" in changes:
+        changes["models"] = (*base.models, *make_models(changes["models"]))
+    for name, value in changes.items():
         if isinstance(value, Mapping) and name != "models":  # columns that are not named keep the job's
-            said[name] = {**getattr(own, name), **value}
-    named = {name for role in ("unit", "quasi", "sensitive") for name in column_names(said.get(role)) or ()}
+            changes[name] = {**getattr(base, name), **value}
+    named = {name for role in ("unit", "quasi", "sensitive") for name in column_names(changes.get(role)) or ()}
     if named and job is not None:  # a role that is said now takes the place of the job's
         for role in ("quasi", "sensitive", "identifiers", "insensitive", "undecided", "withheld", "unit"):
-            left = tuple(name for name in getattr(own, role) if name not in named)
-            if role not in said and left != getattr(own, role):
-                said[role] = left
-    quasi = said.get("quasi", own.quasi)
-    if own.quasi and quasi is not own.quasi:
-        kept = column_names(quasi) or ()
+            left = tuple(name for name in getattr(base, role) if name not in named)
+            if role not in changes and left != getattr(base, role):
+                changes[role] = left
+    quasi = changes.get("quasi", base.quasi)
+    if base.quasi and quasi is not base.quasi:
+        quasi_names = column_names(quasi) or ()
         for name in ("min_levels", "max_levels", "weights", "separators"):
-            if name not in said:
-                said[name] = {each: value for each, value in getattr(own, name).items() if each in kept}
-    found = own.replaced(**said) if said else own
-    if said.get("places"):
-        refuse_in_vain(in_vain(["places"], {"places": PLACES}, found))
-    return found
+            if name not in changes:
+                changes[name] = {
+                    column: value for column, value in getattr(base, name).items() if column in quasi_names
+                }
+    studied = base.replaced(**changes) if changes else base
+    if changes.get("places"):
+        refuse_in_vain(in_vain(["places"], {"places": PLACES}, studied))
+    return studied
 
 
 def refuse_unused(models: Sequence[Model], given: Collection[str]) -> None:
@@ -209,9 +211,9 @@ def refuse_joined(beside: Any, *, on: str | None, in_order: bool, one_level: boo
     Traceback (most recent call last):
     kanopy._errors.JobError: in_order has no effect without releases that no column joins (leave on out). Leave ...
     """
-    said = {"in_order": None if in_order else False, "one_level": one_level or None}
-    refuse_alone(beside, **said)
-    given = [name for name, value in said.items() if value is not None]
+    questions = {"in_order": None if in_order else False, "one_level": one_level or None}
+    refuse_alone(beside, **questions)
+    given = [name for name, value in questions.items() if value is not None]
     refuse_in_vain(in_vain(given, JOINED, SimpleNamespace(on=on, in_order=in_order)))
 
 

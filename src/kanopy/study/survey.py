@@ -73,10 +73,10 @@ class SurveyAnswers:
 
     def unsafe_combinations(self) -> Iterator[dict[str, Any]]:
         """Every unsafe combination: its columns, their values, how many rows share it, and how many should at least."""
-        for each in self.every:
-            for row, count in zip(each.first.tolist(), each.counts.tolist(), strict=True):
-                found = [labels[codes[row]] for labels, codes in (self.values[name] for name in each.columns)]
-                yield {"columns": each.columns, "values": found, "rows": count, "at_least": each.k}
+        for unsafe_set in self.every:
+            for row, count in zip(unsafe_set.first.tolist(), unsafe_set.counts.tolist(), strict=True):
+                values = [labels[codes[row]] for labels, codes in (self.values[name] for name in unsafe_set.columns)]
+                yield {"columns": unsafe_set.columns, "values": values, "rows": count, "at_least": unsafe_set.k}
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data without values of the table."""
@@ -85,7 +85,7 @@ class SurveyAnswers:
             every = {
                 "asked": [{"columns": size, "k": k} for size, k in sorted(self.asked_every.items())],
                 "rows": self.rows_in_unsafe,
-                "sets": [each.to_dict() for each in self.every],
+                "sets": [unsafe_set.to_dict() for unsafe_set in self.every],
             }
         return {
             "survey": None if self.survey is None else self.survey.to_dict(),
@@ -113,9 +113,11 @@ def survey_answers(
 
     if not asked.asked:
         return SurveyAnswers()
-    own = [name for name in (asked.weight, asked.household) if name is not None]
-    require_columns(frame, own)
-    twice = [name for name in own if name in quasi] + ([own[0]] if len(set(own)) < len(own) else [])
+    asked_columns = [name for name in (asked.weight, asked.household) if name is not None]
+    require_columns(frame, asked_columns)
+    twice = [name for name in asked_columns if name in quasi] + (
+        [asked_columns[0]] if len(set(asked_columns)) < len(asked_columns) else []
+    )
     if twice:
         raise JobError(
             f"Named twice: {some(twice)}. Weights and households are not quasi-identifiers, and are two columns."
@@ -124,11 +126,11 @@ def survey_answers(
     rows = np.flatnonzero(published)
     coded = [column_values(frame[name]) for name in quasi]
     # Missing values are -1; where they are a value of their own, that one comes last.
-    columns = [each.codes[rows] for each in coded]
-    sizes = [len(each.labels) for each in coded]
-    shown = columns
+    columns = [coded_column.codes[rows] for coded_column in coded]
+    sizes = [len(coded_column.labels) for coded_column in coded]
+    shown_codes = columns
     if asked.missing_means == VALUE:
-        shown = [np.where(codes < 0, size, codes) for codes, size in zip(columns, sizes, strict=True)]
+        shown_codes = [np.where(codes < 0, size, codes) for codes, size in zip(columns, sizes, strict=True)]
     per_row: dict[str, Any] = {}
 
     def note(name: str, numbers: Any, empty: float = 0) -> None:
@@ -158,25 +160,28 @@ def survey_answers(
         )  # fmt: skip
     risky: list[dict[str, Any]] = []
     if asked.suda:
-        special = special_uniques(quasi, shown, asked.suda, sampling_fraction=fraction)
+        special = special_uniques(quasi, shown_codes, asked.suda, sampling_fraction=fraction)
         note("suda_score", special.scores)
         if special.dis is not None:
             note("dis_suda", special.dis)
-        for j, (name, each) in enumerate(zip(quasi, coded, strict=True)):
+        for j, (name, coded_column) in enumerate(zip(quasi, coded, strict=True)):
             note(f"suda_share_{name}", special.of_rows(j) / np.maximum(special.scores, 1))
-            labels = [*each.labels, None]
-            shares = special.of_values(j, shown[j], len(labels))
+            labels = [*coded_column.labels, None]
+            shares = special.of_values(j, shown_codes[j], len(labels))
             risky += [{"column": name, "value": labels[i], "share": float(shares[i])} for i in np.flatnonzero(shares)]
-        risky.sort(key=lambda each: -each["share"])
+        risky.sort(key=lambda entry: -entry["share"])
     unsafe: list[UnsafeSet] = []
     many = 0
     if asked.every:
         whose = None if units is None else units.part(rows)
-        unsafe, at_risk = unsafe_sets(quasi, shown, asked.every, units=whose)
+        unsafe, at_risk = unsafe_sets(quasi, shown_codes, asked.every, units=whose)
         many = int(at_risk.sum()) if whose is None else len(np.unique(whose.of_row[at_risk]))
         note("unsafe_combination", at_risk)
-    unsafe.sort(key=lambda each: -each.rows)
-    named = {name: ([*each.labels, None], own) for name, each, own in zip(quasi, coded, shown, strict=True)}
+    unsafe.sort(key=lambda unsafe_set: -unsafe_set.rows)
+    named = {
+        name: ([*coded_column.labels, None], codes)
+        for name, coded_column, codes in zip(quasi, coded, shown_codes, strict=True)
+    }
     return SurveyAnswers(
         summary, special, tuple(unsafe), asked.every, many, per_row, tuple(risky), named
     )  # fmt: skip

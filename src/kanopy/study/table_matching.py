@@ -79,7 +79,7 @@ def match_tables(
     for name in (*quasi, *([key] if key else [])):
         if name not in original.columns:
             raise DataError(f"The original has no column {name!r}. {near_miss(name, original.columns)}")
-    known = partner is not None or key is not None or disturbed
+    is_linked = partner is not None or key is not None or disturbed
     if partner is None:
         partner = _match_rows(original, frame, key)
     shared = [name for name in original.columns if name in frame.columns and name != key]
@@ -98,17 +98,17 @@ def match_tables(
         contradicted = _contradictions(columns, partner, key, disturbed)
         wrong = None
     except DataError as error:
-        if known:
+        if is_linked:
             raise
         wrong, contradicted = error, {}
     by_values = False
-    if not known and (wrong is not None or contradicted):
+    if not is_linked and (wrong is not None or contradicted):
         other = match_by_values(list(read(None)[0].values()), most=frame.height == original.height)
         if other is not None:
-            found = read(other)
-            left = _contradictions(found[0], other, key, True)
+            attempt = read(other)
+            left = _contradictions(attempt[0], other, key, True)
             if wrong is not None or contradicted.keys() - left.keys():
-                (columns, skipped, changed), partner, contradicted, by_values = found, other, left, True
+                (columns, skipped, changed), partner, contradicted, by_values = attempt, other, left, True
         elif wrong is not None:
             raise wrong
     assert partner is not None
@@ -166,10 +166,10 @@ def _changed_columns(
             if not set(others) <= set(labels):
                 changed.append(name)
             continue
-        place = {label: number for number, label in enumerate(labels)}
-        there = np.array([place.get(label, -1) for label in others], np.int64)
-        kept = partner >= 0
-        if (there[other_codes[partner[kept]]] != codes[kept]).any():
+        number_of_label = {label: number for number, label in enumerate(labels)}
+        there = np.array([number_of_label.get(label, -1) for label in others], np.int64)
+        published_rows = partner >= 0
+        if (there[other_codes[partner[published_rows]]] != codes[published_rows]).any():
             changed.append(name)
     return changed
 
@@ -189,25 +189,25 @@ def column_domain(column: pl.Series) -> tuple[ColumnDomain, Ints]:
     from kanopy._table.column import column_values, is_text
 
     labels, codes = column_values(column).sorted_as_text()
-    known = [label for label in labels if label is not None]
+    labels_known = [label for label in labels if label is not None]
     if column.dtype in (pl.Date, pl.Datetime):
         readers = [parse_moment]
     elif column.dtype == pl.Boolean:
         readers = []
     else:
         readers = [parse_number, *([parse_moment] if is_text(column) else [])]
-    order, numbers, temporal = np.arange(len(known)), None, False
+    order, numbers, temporal = np.arange(len(labels_known)), None, False
     for read in readers:
-        found = np.array([read(label) for label in known], np.float64)  # what cannot be read becomes NaN
-        if len(found) and np.isfinite(found).all() and len(np.unique(found)) == len(found):
-            order, temporal = np.argsort(found), read is parse_moment
-            numbers = np.append(found[order], [np.nan] * (len(labels) - len(known)))
+        numbers_read = np.array([read(label) for label in labels_known], np.float64)  # what cannot be read becomes NaN
+        if len(numbers_read) and np.isfinite(numbers_read).all() and len(np.unique(numbers_read)) == len(numbers_read):
+            order, temporal = np.argsort(numbers_read), read is parse_moment
+            numbers = np.append(numbers_read[order], [np.nan] * (len(labels) - len(labels_known)))
             break
-    place = np.append(np.argsort(order), len(known)).astype(np.int32)[: len(labels)]
-    moved = place[codes]
-    names = (*(known[i] for i in order), *([MISSING_LABEL] if len(labels) > len(known) else []))
+    new_code = np.append(np.argsort(order), len(labels_known)).astype(np.int32)[: len(labels)]
+    moved = new_code[codes]
+    names = (*(labels_known[i] for i in order), *([MISSING_LABEL] if len(labels) > len(labels_known) else []))
     counts = np.bincount(moved, minlength=len(names))
-    return ColumnDomain(column.name, names, counts, numbers, temporal, len(labels) > len(known)), moved
+    return ColumnDomain(column.name, names, counts, numbers, temporal, len(labels) > len(labels_known)), moved
 
 
 def _read_columns(
@@ -221,7 +221,7 @@ def _read_columns(
     """Every column of both tables as codes; columns that are no quasi-identifiers and cannot be read are skipped."""
     from kanopy._table.column import column_values
 
-    found: dict[str, PublishedColumn] = {}
+    published_columns: dict[str, PublishedColumn] = {}
     skipped = []
     for name in names:
         domain, values = column_domain(original[name])
@@ -231,9 +231,9 @@ def _read_columns(
             empty = codes == labels.index(None)
             nulls_are_missing = partner is None
             if partner is not None:
-                kept = partner >= 0
+                published_rows = partner >= 0
                 was_missing = np.zeros(released.height, bool)
-                was_missing[partner[kept]] = values[kept] == domain.present
+                was_missing[partner[published_rows]] = values[published_rows] == domain.present
                 nulls_are_missing = bool(was_missing[empty].all())
         try:
             covers = understand(labels, domain, hierarchies.get(name), null_is_missing=nulls_are_missing)
@@ -242,8 +242,8 @@ def _read_columns(
                 raise
             skipped.append(name)
             continue
-        found[name] = PublishedColumn(values, codes, covers)
-    return found, tuple(skipped)
+        published_columns[name] = PublishedColumn(values, codes, covers)
+    return published_columns, tuple(skipped)
 
 
 def _embedded(columns: Mapping[str, PublishedColumn], rows: int) -> Longs:
@@ -280,23 +280,23 @@ def _contradictions(
     columns: Mapping[str, PublishedColumn], partner: Longs, key: str | None, disturbed: bool
 ) -> dict[str, int]:
     """Rows per column whose label excludes their value; an error if that is so wherever it could be seen."""
-    kept = partner >= 0
-    found: dict[str, int] = {}
+    published_rows = partner >= 0
+    contradicted_rows: dict[str, int] = {}
     witnesses = []
     for name, column in columns.items():
-        labels = column.labels[partner[kept]]
-        wrong = int((~column.covers.holds(labels, column.values[kept])).sum())
-        found[name] = wrong
+        labels = column.labels[partner[published_rows]]
+        wrong = int((~column.covers.holds(labels, column.values[published_rows])).sum())
+        contradicted_rows[name] = wrong
         if len(labels) and (labels != labels[0]).any():
             witnesses.append(name)
-    if witnesses and all(found[name] for name in witnesses) and not disturbed:
-        worst = max(witnesses, key=lambda name: found[name])
+    if witnesses and all(contradicted_rows[name] for name in witnesses) and not disturbed:
+        worst = max(witnesses, key=lambda name: contradicted_rows[name])
         how = "the keys match but" if key else "the rows are not in the same order, or"
         raise DataError(
             f"Original and release do not match row by row: {how} the values do not fit. In {worst!r}, "
-            f"{found[worst]:,} of {int(kept.sum()):,} rows publish something "
+            f"{contradicted_rows[worst]:,} of {int(published_rows.sum()):,} rows publish something "
             "else than their original value; no column fits throughout. "
             "Sort both alike, or name the column to join by (on=…, --on), or say what labels mean (--job, "
             "--hierarchies); if values were exchanged or disturbed on purpose, say so (--disturbed)."
         )
-    return {name: wrong for name, wrong in found.items() if wrong}
+    return {name: wrong for name, wrong in contradicted_rows.items() if wrong}

@@ -83,7 +83,7 @@ class Assessment(ReprMixin):
             "queries": None if self.queries is None else self.queries.to_dict(),
             "learners": [learner.to_dict() for learner in self.learners],
             "bounds": [bound.to_dict() for bound in self.bounds],
-            "treated_numbers": [each.to_dict() for each in self.treated],
+            "treated_numbers": [numbers_of_column.to_dict() for numbers_of_column in self.treated],
             "notes": list(self.notes),
         }
 
@@ -140,24 +140,24 @@ def assess(
     if job is not None and (absent := [name for name in wanted.quasi if name not in subject.frame.columns]):
         raise DataError(f"The job names columns that the original lacks: {some(absent)}.")
     frame, lists = unrolled(subject.frame, wanted.quasi, wanted.separators)
-    known = subject.hierarchies(list(wanted.hierarchies))
+    hierarchies = subject.hierarchies(list(wanted.hierarchies))
     if job is not None:
-        known = {**resolve_hierarchies(frame, wanted), **known}
+        hierarchies = {**resolve_hierarchies(frame, wanted), **hierarchies}
     if lists is not None:
         from kanopy.study.list_elements import paired
 
         if on is not None:
             raise DataError(f"The lists of {lists.column!r} are compared row by row: leave the column to join by out.")
-        released = paired(frame, to_polars(released)[0], lists, known.get(lists.column))
-    matched = match_tables(frame, released, quasi=wanted.quasi, hierarchies=known, key=on, disturbed=disturbed)
-    found = assess_matched(
-        matched, hierarchies=known, job=wanted, target=target, learn=learn, queries=queries, seed=seed
+        released = paired(frame, to_polars(released)[0], lists, hierarchies.get(lists.column))
+    matched = match_tables(frame, released, quasi=wanted.quasi, hierarchies=hierarchies, key=on, disturbed=disturbed)
+    assessment = assess_matched(
+        matched, hierarchies=hierarchies, job=wanted, target=target, learn=learn, queries=queries, seed=seed
     )  # fmt: skip
     notes = () if lists is None else (f"{lists.note} What is measured counts elements.",)
     if lists is None:
         numbers = study_numbers(frame, to_polars(released)[0], matched.partner, wanted.protect, wanted.quasi)
-        found = replace(found, treated=numbers)
-    return replace(found, notes=(*found.notes, *notes, *_about_people(frame, wanted, matched)))
+        assessment = replace(assessment, treated=numbers)
+    return replace(assessment, notes=(*assessment.notes, *notes, *_about_people(frame, wanted, matched)))
 
 
 NO_PART = ("k", "models", "population", "sampling_weight", "household", "known")
@@ -183,10 +183,11 @@ def _about_people(frame: pl.DataFrame, job: Job, matched: Matched) -> tuple[str,
     units = units_in(frame, job.unit) if set(job.unit) <= set(frame.columns) else None
     if units is None:
         return ()
-    kept = np.flatnonzero(matched.partner >= 0)
-    shown = len(np.unique(units.of_row[kept[~matched.hidden[matched.partner[kept]]]]))
+    published_rows = np.flatnonzero(matched.partner >= 0)
+    published_people = len(np.unique(units.of_row[published_rows[~matched.hidden[matched.partner[published_rows]]]]))
     return (
-        f"The rows are about {units.count:,} {units.called}; of {shown:,} of them a row is in the release that is not "
+        f"The rows are about {units.count:,} {units.called}; of {published_people:,} of them a row is in the release "
+        f"that is not "
         "hidden. Losses, distributions and count queries are of rows.",
     )
 
@@ -211,7 +212,7 @@ def assess_matched(
         notes.append(f"Not compared, because their values cannot be read: {', '.join(matched.skipped)}.")
     for name, wrong in matched.contradicted.items():
         notes.append(f"{name}: {wrong:,} rows publish something else than their original value (disturbed).")
-    kept = matched.partner >= 0
+    published_rows = matched.partner >= 0
     columns: list[per_column.ColumnUtility] = []
     bounds: list[Bounds] = []
     drawn: dict[str, dict[str, Any]] = {}
@@ -232,8 +233,8 @@ def assess_matched(
         learners, note = _learned(matched, job, target, seed)
         notes += [note] if note else []
     return Assessment(
-        rows=len(kept),
-        released_rows=int(kept.sum()),
+        rows=len(published_rows),
+        released_rows=int(published_rows.sum()),
         hidden_rows=int(matched.hidden.sum()),
         quasi=matched.quasi,
         columns=tuple(columns),
@@ -253,8 +254,8 @@ def _column(
 ) -> per_column.ColumnUtility:
     covers, domain = column.covers, column.covers.domain
     counts = np.bincount(column.labels, minlength=len(covers.labels))
-    kept = matched.partner >= 0
-    labels = column.labels[matched.partner[kept]]
+    published_rows = matched.partner >= 0
+    labels = column.labels[matched.partner[published_rows]]
     exact = _exact_labels(covers)
     anything = np.array([kind == "anything" for kind in covers.kinds])
     after = per_column.expected_counts(covers, counts)
@@ -270,7 +271,7 @@ def _column(
             covers, counts, lost_rows=lost, domain_size=None if hierarchy is None else hierarchy.size
         ),
         range_loss=per_column.range_loss(covers, counts, lost_rows=lost),
-        bits_kept=per_column.bits_kept(column.values[kept], labels),
+        bits_kept=per_column.bits_kept(column.values[published_rows], labels),
         total_variation=per_column.total_variation(domain.counts, after),
         earth_movers=per_column.earth_movers_distance(domain.counts, after, domain.numbers),
         numeric=domain.numbers is not None,

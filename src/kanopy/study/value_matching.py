@@ -60,22 +60,22 @@ def match_by_values(columns: Sequence[PublishedColumn], *, most: bool = True) ->
     needed, there = (np.bincount(kinds.block, kinds.rows, minlength=count) for kinds in (after, before))
     if (needed > there).any() or int((many * few).sum()) > MOST_PAIRS:
         return None
-    judged = [column for column, own in zip(columns, parts, strict=True) if not _complete(column, *own)]
+    judged = [column for column, classes in zip(columns, parts, strict=True) if not _complete(column, *classes)]
     partner = np.full(rows, -1, np.int64)
     sources, targets = before.by_block(count), after.by_block(count)
     for block in np.flatnonzero(few).tolist():
-        own, wanted = sources[block], targets[block]
-        allowed = np.ones((len(wanted), len(own)), np.bool_)
+        block_sources, wanted = sources[block], targets[block]
+        allowed = np.ones((len(wanted), len(block_sources)), np.bool_)
         for column in judged:
-            values, labels = column.values[before.first[own]], column.labels[after.first[wanted]]
+            values, labels = column.values[before.first[block_sources]], column.labels[after.first[wanted]]
             pairs = column.covers.holds(np.repeat(labels, len(values)), np.tile(values, len(labels)))
             allowed &= pairs.reshape(allowed.shape)
-        given = _flow(allowed, before.rows[own], after.rows[wanted])
+        given = _flow(allowed, before.rows[block_sources], after.rows[wanted])
         if given is None:
             return None
         for target, amounts in enumerate(given):
             for source, amount in amounts.items():
-                partner[before.take(int(own[source]), amount)] = after.take(int(wanted[target]), amount)
+                partner[before.take(int(block_sources[source]), amount)] = after.take(int(wanted[target]), amount)
     return partner
 
 
@@ -101,10 +101,12 @@ class _Kinds:
 
 def _numbered(columns: Sequence[Ints | Longs]) -> Longs:
     """A number per different row."""
-    found = np.zeros(len(columns[0]), np.int64)
+    numbers = np.zeros(len(columns[0]), np.int64)
     for column in columns:
-        found = np.unique(found * (int(column.max(initial=0)) + 1) + column, return_inverse=True)[1].astype(np.int64)
-    return found
+        numbers = np.unique(numbers * (int(column.max(initial=0)) + 1) + column, return_inverse=True)[1].astype(
+            np.int64
+        )
+    return numbers
 
 
 def _components(column: PublishedColumn) -> tuple[Longs, Longs]:

@@ -24,7 +24,7 @@ def treat_frame(
                 f"{near_miss(name, rows.columns)}"
             )
     facts = dict(given.pop("facts", {}))
-    measures = {name: each for name, each in treatment.measures(column).items() if name not in facts}
+    measures = {name: expression for name, expression in treatment.measures(column).items() if name not in facts}
     if measures:
         facts |= rows.lazy().select(**measures).collect().row(0, named=True)
     return treatment.treat(column, Table(rows, secrets or Secrets(), facts, **given))

@@ -69,8 +69,8 @@ class Table:
 
     def seed(self, treatment: Treatment, *columns: str) -> bytes:
         """The secret seed of what a treatment does to columns of exactly these rows."""
-        said = json.dumps(treatment.to_dict(), sort_keys=True, default=str)
-        return self.secrets.seed(said, *columns, "\n", self._rows_hold)
+        purpose = json.dumps(treatment.to_dict(), sort_keys=True, default=str)
+        return self.secrets.seed(purpose, *columns, "\n", self._rows_hold)
 
     @cached_property
     def _rows_hold(self) -> str:
@@ -88,8 +88,8 @@ class Table:
             return np.arange(self.rows.height)
         keys = [pl.col(name).cast(pl.String) if isinstance(self.rows[name].dtype, (pl.Categorical, pl.Enum))
                 else pl.col(name) for name in names]  # fmt: skip
-        found = self.rows.select(pl.arg_sort_by(keys, maintain_order=True).alias("at"))
-        return found["at"].to_numpy().astype(np.int64)
+        ordered_rows = self.rows.select(pl.arg_sort_by(keys, maintain_order=True).alias("at"))
+        return ordered_rows["at"].to_numpy().astype(np.int64)
 
 
 @dataclass(frozen=True)
@@ -152,7 +152,11 @@ class Treatment(Declared):
     def to_dict(self) -> dict[str, Any]:
         """The treatment as a job file holds it."""
         declared = parameters_of(type(self))
-        given = {name: getattr(self, name) for name, each in declared.items() if getattr(self, name) != each.default}
+        given = {
+            name: getattr(self, name)
+            for name, declaration in declared.items()
+            if getattr(self, name) != declaration.default
+        }
         return {"method": self.name, **{name: plain(value) for name, value in given.items()}}
 
 
@@ -173,15 +177,15 @@ def numbers_of(column: pl.Series, method: str, *, what: str = "") -> Floats:
         )
     if isinstance(dtype, (pl.Categorical, pl.Enum)):
         column = column.cast(pl.String)
-    found = column.cast(pl.Float64, strict=False)
-    lost = column.filter(found.is_null() & column.is_not_null() & (column.cast(pl.String).str.strip_chars() != ""))
+    numbers = column.cast(pl.Float64, strict=False)
+    lost = column.filter(numbers.is_null() & column.is_not_null() & (column.cast(pl.String).str.strip_chars() != ""))
     if len(lost):
         raise JobError(
             f"{method} needs numbers; {column.name!r} also holds {some(lost.unique().sort().to_list())}. Name texts "
             "that "
             "mean missing as missing tokens, or the decimal sign of the column."
         )
-    values = found.fill_null(np.nan).to_numpy().astype(np.float64)
+    values = numbers.fill_null(np.nan).to_numpy().astype(np.float64)
     if np.isinf(values).any():
         raise JobError(
             f"{column.name!r} holds infinite numbers ({int(np.isinf(values).sum()):,} rows). Remove them, or "
@@ -215,8 +219,8 @@ def published_numbers(values: Floats, column: pl.Series, *, whole: bool = False)
 
 def whole_numbers(values: Floats) -> bool:
     """Whether all numbers are whole."""
-    known = values[~np.isnan(values)]
-    return bool(len(known)) and bool((known == np.floor(known)).all()) and float(np.abs(known).max()) < 2.0**53
+    present = values[~np.isnan(values)]
+    return bool(len(present)) and bool((present == np.floor(present)).all()) and float(np.abs(present).max()) < 2.0**53
 
 
 def strata_of(rows: pl.DataFrame, within: Iterable[str]) -> tuple[Longs, list[str]]:
@@ -229,9 +233,9 @@ def strata_of(rows: pl.DataFrame, within: Iterable[str]) -> tuple[Longs, list[st
     if not names:
         return np.zeros(rows.height, np.int64), [""]
     keys = rows.select([pl.col(name).cast(pl.String) for name in names])
-    found = keys.unique().sort(names, nulls_last=True).with_row_index("stratum")
-    numbered = keys.join(found, on=names, how="left", nulls_equal=True, maintain_order="left")["stratum"]
-    called = [", ".join(f"{name} = {value!r}" for name, value in row.items()) for row in found[names].to_dicts()]
+    strata = keys.unique().sort(names, nulls_last=True).with_row_index("stratum")
+    numbered = keys.join(strata, on=names, how="left", nulls_equal=True, maintain_order="left")["stratum"]
+    called = [", ".join(f"{name} = {value!r}" for name, value in row.items()) for row in strata[names].to_dicts()]
     return numbered.to_numpy().astype(np.int64), called
 
 
@@ -255,12 +259,12 @@ def labels_of(distinct: pl.Series) -> list[str]:
 
 def missing(column: pl.Series) -> Mask:
     """Which values are missing: null, NaN, the empty text."""
-    gone = column.is_null()
+    is_missing = column.is_null()
     if column.dtype.is_float():
-        gone = gone | column.is_nan().fill_null(True)
+        is_missing = is_missing | column.is_nan().fill_null(True)
     if column.dtype == pl.String:
-        gone = gone | (column.str.len_bytes() == 0).fill_null(True)
-    return gone.to_numpy().astype(np.bool_)
+        is_missing = is_missing | (column.str.len_bytes() == 0).fill_null(True)
+    return is_missing.to_numpy().astype(np.bool_)
 
 
 def settled(value: float) -> float:

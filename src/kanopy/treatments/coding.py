@@ -70,7 +70,7 @@ class TopCode(Treatment):
         """The limits, and how many values and which mean and median each tail has."""
         values = pl.col(column).cast(pl.Float64, strict=False)
         values = pl.when(values.is_finite()).then(values).drop_nulls()
-        found = {"whole": ((values == values.floor()) & (values.abs() < 2.0**53)).all() & (values.len() > 0)}
+        expressions = {"whole": ((values == values.floor()) & (values.abs() < 2.0**53)).all() & (values.len() > 0)}
         for side, limit, share in (("top", self.top, self.top_share), ("bottom", self.bottom, self.bottom_share)):
             if limit is None and share is None:
                 continue
@@ -80,9 +80,9 @@ class TopCode(Treatment):
                 # Of equal values all are coded: a tail never ends within them.
                 at = values.quantile(1 - share if side == "top" else share, "nearest")
             tail = values.filter(values >= at) if side == "top" else values.filter(values <= at)
-            found |= {f"{side}_at": at.first(), f"{side}_rows": tail.len(), f"{side}_mean": tail.mean(),
+            expressions |= {f"{side}_at": at.first(), f"{side}_rows": tail.len(), f"{side}_mean": tail.mean(),
                       f"{side}_median": tail.median()}  # fmt: skip
-        return found
+        return expressions
 
     def treat(self, column: str, table: Table) -> dict[str, pl.Series]:
         """Code the tails of a column."""
@@ -112,8 +112,8 @@ class TopCode(Treatment):
 
 
 def _too_few(column: str, side: str, at: float, people: int, size: int, values: Floats, units: Longs | None) -> str:
-    known = np.flatnonzero(~np.isnan(values))
-    ranked = known[np.argsort(-values[known] if side == "top" else values[known], kind="stable")]
+    present = np.flatnonzero(~np.isnan(values))
+    ranked = present[np.argsort(-values[present] if side == "top" else values[present], kind="stable")]
     hint = "Protect the column in another way."
     # The rows with which each further person comes in, from the end inwards.
     first = np.sort(np.unique(ranked if units is None else units[ranked], return_index=True)[1])

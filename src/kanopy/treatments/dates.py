@@ -36,16 +36,16 @@ def _offsets(labels: list[str], key: bytes, days: int, weeks: bool) -> Longs:
     drawn = b"".join([digest(key, label.encode("utf-8"), "sha256")[:16] for label in labels])
     high, low = np.frombuffer(drawn, ">u8").astype(np.uint64).reshape(-1, 2).T
     # 128 random bits modulo the number of choices, which are few: no choice is noticeably likelier.
-    place = ((high % choices) * np.uint64(2**64 % int(choices)) + low % choices) % choices
-    step = place.astype(np.int64) - steps
+    remainder = ((high % choices) * np.uint64(2**64 % int(choices)) + low % choices) % choices
+    step = remainder.astype(np.int64) - steps
     return np.asarray((step + (step >= 0)) * (7 if weeks else 1), np.int64)
 
 
 def offsets(units: pl.Series, key: bytes, days: int, weeks: bool = False) -> Longs:
     """The offset of each row, by the label of its unit; 0 where there is no unit."""
     distinct = units.drop_nulls().unique()
-    found = pl.DataFrame({"unit": distinct, "days": _offsets(labels_of(distinct), key, days, weeks)})
-    rows = pl.DataFrame({"unit": units}).join(found, on="unit", how="left", maintain_order="left")
+    days_of_unit = pl.DataFrame({"unit": distinct, "days": _offsets(labels_of(distinct), key, days, weeks)})
+    rows = pl.DataFrame({"unit": units}).join(days_of_unit, on="unit", how="left", maintain_order="left")
     return np.asarray(rows["days"].fill_null(0).to_numpy(), np.int64)
 
 
@@ -66,17 +66,17 @@ def dates_of(column: pl.Series, method: str, layout: str | None = None) -> tuple
     texts = column.replace("", None)
     tried = [layout] if layout is not None else ["%Y-%m-%d", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M:%S", "%Y-%m-%d %H:%M"]
     lost = texts
-    for each in tried:
-        timed = any(mark in each for mark in ("%H", "%I", "%M", "%S", "%T", "%X", "%c"))
-        found = (texts.str.to_datetime(each, strict=False, time_unit="us", exact=True) if timed
-                 else texts.str.to_date(each, strict=False, exact=True))  # fmt: skip
-        bad = texts.filter(found.is_null() & texts.is_not_null())
+    for layout_tried in tried:
+        timed = any(mark in layout_tried for mark in ("%H", "%I", "%M", "%S", "%T", "%X", "%c"))
+        parsed = (texts.str.to_datetime(layout_tried, strict=False, time_unit="us", exact=True) if timed
+                 else texts.str.to_date(layout_tried, strict=False, exact=True))  # fmt: skip
+        bad = texts.filter(parsed.is_null() & texts.is_not_null())
         if not len(bad):
-            written = found.dt.strftime(each)
+            written = parsed.dt.strftime(layout_tried)
             # A text that its format does not write back as it was would change even without a shift.
             odd = texts.filter((written != texts).fill_null(False))
             if not len(odd):
-                return found, each
+                return parsed, layout_tried
             bad = odd
         lost = bad if len(bad) < len(lost) or lost is texts else lost
     raise JobError(
@@ -162,13 +162,13 @@ def unit_labels(rows: pl.DataFrame, names: tuple[str, ...]) -> pl.Series:
     """Whose row each is, as one column."""
     if len(names) == 1:
         return rows[names[0]].set(pl.Series(missing(rows[names[0]])), None)
-    gone = np.any([missing(rows[name]) for name in names], axis=0)
+    without_unit = np.any([missing(rows[name]) for name in names], axis=0)
     distinct = rows.select(names).unique()
     labels = ["".join(f"{len(text)}:{text}" for text in map(canonical_label, row)) for row in distinct.rows()]
-    found = rows.select(names).join(
+    labelled = rows.select(names).join(
         distinct.with_columns(pl.Series("", labels)), on=names, how="left", nulls_equal=True, maintain_order="left"
     )
-    return found[""].set(pl.Series(gone), None)
+    return labelled[""].set(pl.Series(without_unit), None)
 
 
 FIRST_DAY, LAST_DAY = (day.toordinal() - dt.date(1970, 1, 1).toordinal() for day in (dt.date.min, dt.date.max))
@@ -181,9 +181,9 @@ def _moved(dates: pl.Series, days: Longs, column: str) -> pl.Series:
     day = local.cast(pl.Date).cast(pl.Int64) + pl.Series(days)
     beyond = ((day < FIRST_DAY) | (day > LAST_DAY)).fill_null(False)
     if beyond.any():
-        shown = dates.filter(beyond).cast(pl.String).unique().sort().to_list()
+        examples = dates.filter(beyond).cast(pl.String).unique().sort().to_list()
         raise JobError(
-            f"shift-dates of {column!r}: {some(shown)} would be shifted beyond the calendar (years 1 to 9999). Such "
+            f"shift-dates of {column!r}: {some(examples)} would be shifted beyond the calendar (years 1 to 9999). Such "
             "dates "
             "usually mean 'unknown' or 'open': name them as missing tokens of the column."
         )

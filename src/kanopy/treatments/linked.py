@@ -54,28 +54,28 @@ def followed(
     ['Graz | Wien', 'Graz | Wien', 'Graz']
     """
     pairs = pl.DataFrame({"key": original.cast(pl.String), "value": values.cast(pl.String)})
-    known = pairs.filter(pl.col("key").is_not_null()).unique()
-    twice = known.group_by("key").len().filter(pl.col("len") > 1)["key"].sort().to_list()
+    distinct_pairs = pairs.filter(pl.col("key").is_not_null()).unique()
+    twice = distinct_pairs.group_by("key").len().filter(pl.col("len") > 1)["key"].sort().to_list()
     if twice:
         raise JobError(
             f"{column!r} cannot follow {original.name!r}: {some(twice)} stand beside several of its values, so it "
             "says more. "
             "Give it a role of its own."
         )
-    own = dict(zip(known["key"], known["value"], strict=True))
-    told: dict[str | None, str | None] = {None: None}
+    value_of_key = dict(zip(distinct_pairs["key"], distinct_pairs["value"], strict=True))
+    label_of_key: dict[str | None, str | None] = {None: None}
     for label in published.cast(pl.String).drop_nulls().unique():
         below = sorted(stands_for.get(label, ()))
         if len(below) <= 1:
-            told[label] = own.get(label, ANYTHING)
+            label_of_key[label] = value_of_key.get(label, ANYTHING)
             continue
         # All of them or none: those that rows have would tell more than the label does.
-        names = sorted({str(own[value]) for value in below if own.get(value) is not None})
-        every = all(own.get(value) is not None for value in below) and 2 <= len(names) <= MOST_JOINED
-        told[label] = JOINED.join(names) if every else ANYTHING
-    keys = list(told)
+        names = sorted({str(value_of_key[value]) for value in below if value_of_key.get(value) is not None})
+        every = all(value_of_key.get(value) is not None for value in below) and 2 <= len(names) <= MOST_JOINED
+        label_of_key[label] = JOINED.join(names) if every else ANYTHING
+    keys = list(label_of_key)
     return (
         published.cast(pl.String)
-        .replace_strict(keys, [told[key] for key in keys], default=None, return_dtype=pl.String)
+        .replace_strict(keys, [label_of_key[key] for key in keys], default=None, return_dtype=pl.String)
         .alias(column)
     )

@@ -33,8 +33,8 @@ def invariant(matrix: Floats, shares: Floats) -> Floats:
     back = np.divide(matrix * shares[:, None], reached, out=np.zeros_like(matrix), where=reached > 0).T
     # A category that nothing becomes has no way back: it stays.
     np.fill_diagonal(back, np.where(reached > 0, np.diag(back), 1.0))
-    found = matrix @ back
-    return np.asarray(found / found.sum(axis=1, keepdims=True))
+    matrix_back = matrix @ back
+    return np.asarray(matrix_back / matrix_back.sum(axis=1, keepdims=True))
 
 
 def usual_matrix(shares: Floats, keep: float) -> Floats:
@@ -90,8 +90,8 @@ class Pram(Treatment):
     def treat(self, column: str, table: Table) -> dict[str, pl.Series]:
         """Replace the categories of a column by chance."""
         series = table.rows[column]
-        gone = missing(series)
-        distinct = series.filter(~pl.Series(gone)).unique().sort()
+        is_missing = missing(series)
+        distinct = series.filter(~pl.Series(is_missing)).unique().sort()
         if len(distinct) > MOST_CATEGORIES:
             raise JobError(
                 f"pram of {column!r}: it has {len(distinct):,} different values, and categories are at most "
@@ -103,8 +103,8 @@ class Pram(Treatment):
                 f"pram of {column!r}: it has only one value, which nothing can take the place of. Leave it out."
             )
         codes = np.full(len(series), -1, np.int64)
-        known = np.flatnonzero(~gone)
-        codes[known] = distinct.search_sorted(series.gather(known)).to_numpy()
+        present = np.flatnonzero(~is_missing)
+        codes[present] = distinct.search_sorted(series.gather(present)).to_numpy()
         labels = [canonical_label(value) for value in distinct.to_list()]
         stratum, called = strata_of(table.rows, self.within)
         alone: list[str] = []
@@ -138,8 +138,8 @@ class Pram(Treatment):
         if self.invariant:
             matrix = invariant(matrix, shares)
         reached = np.cumsum(matrix, axis=1)
-        found = (reached[codes] <= drawn[:, None] * reached[codes][:, -1:]).sum(axis=1)
-        return np.asarray(np.minimum(found, len(labels) - 1))
+        reached_codes = (reached[codes] <= drawn[:, None] * reached[codes][:, -1:]).sum(axis=1)
+        return np.asarray(np.minimum(reached_codes, len(labels) - 1))
 
     def own_matrix(self, column: str, labels: list[str]) -> Floats:
         """The job's matrix for the categories of a column; an error where they do not fit."""

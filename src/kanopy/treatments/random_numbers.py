@@ -33,8 +33,11 @@ def derived(secret: bytes, *purpose: str) -> bytes:
     >>> derived(b"a key of sixteen bytes", "noise", "income") == derived(b"a key of sixteen bytes", "noise", "age")
     False
     """
-    said = b"".join(len(part.encode()).to_bytes(4, "big") + part.encode() for part in ("kanopy treatment 1", *purpose))
-    return hmac.digest(secret, said, "sha256")
+    message = b"".join(
+        len(purpose_part.encode()).to_bytes(4, "big") + purpose_part.encode()
+        for purpose_part in ("kanopy treatment 1", *purpose)
+    )
+    return hmac.digest(secret, message, "sha256")
 
 
 def fingerprint(rows: pl.DataFrame) -> str:
@@ -49,9 +52,9 @@ def fingerprint(rows: pl.DataFrame) -> str:
     digest = hashlib.sha256()
     plain = rows.with_columns(cs.binary().bin.encode("hex"), cs.duration().dt.total_nanoseconds())
     for begin in range(0, max(rows.height, 1), BLOCK):
-        part = io.BytesIO()
-        plain.slice(begin, BLOCK).write_csv(part, quote_style="necessary", null_value="\0")
-        digest.update(part.getbuffer())
+        buffer = io.BytesIO()
+        plain.slice(begin, BLOCK).write_csv(buffer, quote_style="necessary", null_value="\0")
+        digest.update(buffer.getbuffer())
     return digest.hexdigest()
 
 

@@ -82,10 +82,12 @@ class Rounding(Treatment):
         else:
             counted = np.full(len(values), np.nan)
             stratum, _ = strata_of(table.rows, self.within)
-            known = table.order[~np.isnan(values[table.order])]
-            for number, rows in enumerate(members_of(stratum[known], np.arange(len(known)))):
-                own = known[rows]
-                counted[own] = controlled(_settled(steps[own]), seed + number.to_bytes(8, "big"))
+            present = table.order[~np.isnan(values[table.order])]
+            for number, rows in enumerate(members_of(stratum[present], np.arange(len(present)))):
+                rows_of_stratum = present[rows]
+                counted[rows_of_stratum] = controlled(
+                    _settled(steps[rows_of_stratum]), seed + number.to_bytes(8, "big")
+                )
         # Multiples of 0.1 as they are written, without the digits that multiplying adds.
         rounded = np.round(counted * self.base, max(0, -int(Decimal(repr(float(self.base))).as_tuple().exponent)))
         whole = not series.dtype.is_float() and float(self.base).is_integer()

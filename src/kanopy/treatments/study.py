@@ -39,7 +39,7 @@ class TreatedStudy:
             "changed": self.changed,
             "risk": None if self.risk is None else self.risk.to_dict(),
             "utility": None if self.utility is None else self.utility.to_dict(),
-            "histogram": [list(each) for each in self.histogram],
+            "histogram": [list(bar) for bar in self.histogram],
         }
 
 
@@ -80,8 +80,8 @@ def study_numbers(
     original, published = original[np.flatnonzero(partner >= 0)], published[partner[partner >= 0]]
     if protect:
         there = {name for name in original.columns if name in published.columns}
-        named = {column: each for column, each in protect.items() if set(each.writes(column)) <= there}
-        return tuple(each for each in study_treated(named, original, published, least_rows) if each.risk is not None)
+        named = {column: treatment for column, treatment in protect.items() if set(treatment.writes(column)) <= there}
+        return tuple(study for study in study_treated(named, original, published, least_rows) if study.risk is not None)
     usable = []
     for name in published.columns:
         if name in quasi or name not in original.columns:
@@ -100,8 +100,8 @@ def _study(column: str, treatment: Any, original: pl.DataFrame, published: pl.Da
     import polars as pl
 
     before, after = (table[column].cast(pl.String) for table in (original, published))
-    known = before.is_not_null()
-    changed = float((before.ne_missing(after) & known).sum()) / max(int(known.sum()), 1)
+    present = before.is_not_null()
+    changed = float((before.ne_missing(after) & present).sum()) / max(int(present.sum()), 1)
     names = treatment.writes(column)
     numbers = [(name, as_numbers(original[name]), as_numbers(published[name])) for name in names]
     usable = [(name, x, y) for name, x, y in numbers if x is not None and y is not None]
@@ -112,7 +112,7 @@ def _study(column: str, treatment: Any, original: pl.DataFrame, published: pl.Da
     if not usable or treatment.for_identifiers:
         return TreatedStudy(column, treatment.name, changed)
     columns = tuple(name for name, _, _ in usable)
-    x, y = (np.column_stack([each[side] for each in usable]) for side in (1, 2))
+    x, y = (np.column_stack([column_pair[side] for column_pair in usable]) for side in (1, 2))
     drawn = () if numeric is None else histogram(*numeric, least)
     return TreatedStudy(column, treatment.name, changed, study_risk(columns, x, y), study_utility(columns, x, y), drawn)
 
@@ -129,10 +129,10 @@ def as_numbers(series: pl.Series) -> Floats | None:
         return np.asarray(days.fill_null(np.nan).to_numpy(), np.float64)
     if not (dtype.is_numeric() or dtype == pl.String):
         return None
-    found = series.cast(pl.Float64, strict=False)
-    if found.is_null().sum() > series.is_null().sum() + int((series == "").sum() if dtype == pl.String else 0):
+    numbers = series.cast(pl.Float64, strict=False)
+    if numbers.is_null().sum() > series.is_null().sum() + int((series == "").sum() if dtype == pl.String else 0):
         return None
-    values = np.asarray(found.fill_null(np.nan).to_numpy(), np.float64)
+    values = np.asarray(numbers.fill_null(np.nan).to_numpy(), np.float64)
     return values if np.isfinite(values[~np.isnan(values)]).all() else None
 
 
@@ -147,21 +147,21 @@ def histogram(before: Floats, after: Floats, least: int) -> tuple[tuple[str, flo
     joined: list[list[float]] = []
     ends: list[float | None] = []
     begin: float | None = None
-    for place in range(len(edges) + 1):
-        end = edges[place] if place < len(edges) else None
-        counts = [float(each[place]) for each in places]
+    for index in range(len(edges) + 1):
+        end = edges[index] if index < len(edges) else None
+        counts = [float(counts_in_bin[index]) for counts_in_bin in places]
         if joined and (joined[-1][0] < least):
             joined[-1] = [a + b for a, b in zip(joined[-1], counts, strict=True)]
             ends[-1] = end
         else:
             joined.append(counts)
             ends.append(end)
-    found = []
+    shares_of_bins = []
     for (one, other), end in zip(joined, ends, strict=True):
         low = "" if begin is None else f"{begin:.4g}"
         label = (
             f"< {end:.4g}" if begin is None and end is not None else f"≥ {low}" if end is None else f"{low} – {end:.4g}"
         )
-        found.append((label, one / len(x), other / len(y)))
+        shares_of_bins.append((label, one / len(x), other / len(y)))
         begin = end
-    return tuple(found)
+    return tuple(shares_of_bins)

@@ -32,10 +32,10 @@ def partners(ranks: int, percent: float, seed: bytes) -> Longs:
     >>> sorted(partners(4, 50, b"secret").tolist())
     [0, 1, 2, 3]
     """
-    found, tree = np.zeros(ranks, np.int64), np.zeros(ranks + 1, np.int64)
+    partner_of_rank, tree = np.zeros(ranks, np.int64), np.zeros(ranks + 1, np.int64)
     window = max(1, int(ranks * percent / 100))
-    swap_ranks(window, uniforms(seed, 0, ranks), tree, found)
-    return found
+    swap_ranks(window, uniforms(seed, 0, ranks), tree, partner_of_rank)
+    return partner_of_rank
 
 
 @dataclass(frozen=True)
@@ -68,10 +68,10 @@ class RankSwap(Treatment):
         stratum, called = strata_of(table.rows, self.within)
         seed = table.seed(self, column)
         source = np.arange(len(values))
-        known = table.order[~np.isnan(values[table.order])]
+        present = table.order[~np.isnan(values[table.order])]
         alone: list[str] = []
-        for number, places in enumerate(members_of(stratum[known], np.arange(len(known)))):
-            rows = known[places]
+        for number, places in enumerate(members_of(stratum[present], np.arange(len(present)))):
+            rows = present[places]
             ranked = rows[np.argsort(values[rows], kind="stable")]
             if len(ranked) == 1:
                 alone.append(called[number])
@@ -114,12 +114,12 @@ class Shuffle(Treatment):
             _refuse_constant(table.rows[column], self.name)
         stratum, called = strata_of(table.rows, self.within)
         seed = table.seed(self, *names)
-        gone = np.all([missing(table.rows[name]) for name in names], axis=0)
+        is_missing = np.all([missing(table.rows[name]) for name in names], axis=0)
         source = np.arange(table.rows.height)
-        known = table.order[~gone[table.order]]
+        present = table.order[~is_missing[table.order]]
         alone: list[str] = []
-        for number, places in enumerate(members_of(stratum[known], np.arange(len(known)))):
-            rows = known[places]
+        for number, places in enumerate(members_of(stratum[present], np.arange(len(present)))):
+            rows = present[places]
             if len(rows) == 1:
                 alone.append(called[number])
             source[rows] = rows[order(seed + number.to_bytes(8, "big"), len(rows))]
@@ -128,8 +128,8 @@ class Shuffle(Treatment):
 
 
 def _refuse_constant(series: pl.Series, method: str) -> None:
-    known = series.filter(~pl.Series(missing(series)))
-    if len(known) > 1 and known.n_unique() == 1:
+    present = series.filter(~pl.Series(missing(series)))
+    if len(present) > 1 and present.n_unique() == 1:
         raise JobError(
             f"{series.name!r} is constant: {method} has no effect. Leave the treatment out, or suppress the column."
         )
@@ -164,8 +164,8 @@ class Resample(Treatment):
         series = table.rows[column]
         values = numbers_of(series, self.name)
         _refuse_constant(series, self.name)
-        known = table.order[~np.isnan(values[table.order])]
-        ranked = known[np.argsort(values[known], kind="stable")]
+        present = table.order[~np.isnan(values[table.order])]
+        ranked = present[np.argsort(values[present], kind="stable")]
         seed = table.seed(self, column)
         total = np.zeros(len(ranked))
         for time in range(self.times):

@@ -58,21 +58,21 @@ def verify_answers(
         before, after = (_labels(table[name]) for table in (original, published))
         given = Counter(before)
         folded = {label.casefold() for label in given if label is not None}
-        shown = {label for label in after if label is not None and label != SUPPRESSED}
-        own = {label for label in shown if label in given}
+        published_labels = {label for label in after if label is not None and label != SUPPRESSED}
+        originals = {label for label in published_labels if label in given}
         together = Counter[str]()
         for label, count in given.items():
             together[_spelled(label)] += count if label is not None else 0
-        rare = [label for label in own if given[label] < k and together[_spelled(label)] < k]
+        rare = [label for label in originals if given[label] < k and together[_spelled(label)] < k]
         if rare:
             was = "value" if len(rare) == 1 else "values"
             raise _failed(f"{len(rare):,} published {was} of {name!r} was given by fewer than {k:,} people")
         made = set((terms or {}).get(name, ()))
-        if any(label not in made or label.casefold() in folded for label in shown - own):
+        if any(label not in made or label.casefold() in folded for label in published_labels - originals):
             raise _failed(f"Published values of {name!r} are neither answers of the table nor broader terms")
         if name not in texts:
             continue
-        for label in shown:
+        for label in published_labels:
             if any(kind not in allowed and pattern.search(label) for kind, pattern in PERSONAL.items()):
                 raise _failed(f"A published value of {name!r} points at somebody")
         for one, other in set(zip(before, after, strict=True)):

@@ -67,13 +67,13 @@ def verify_job(job: Any, original: pl.DataFrame, published: pl.DataFrame, claims
     rows = np.arange(original.height) if claims.rows is None else claims.rows
     _rows(job, original, published, rows, suppressed, claims)
     before = original if claims.rows is None else original[claims.rows]
-    gone = suppressed[rows]
-    _untouched(job, before, published, gone)
-    _pseudonyms(job, before, published, gone)
+    suppressed_here = suppressed[rows]
+    _untouched(job, before, published, suppressed_here)
+    _pseudonyms(job, before, published, suppressed_here)
     if claims.hierarchies is not None:
         for name, hierarchy in claims.hierarchies.items():
-            _labels(job, before[name], published[name], hierarchy, gone, (claims.levels or {}).get(name))
-        _loss(job, original, published, claims, gone)
+            _labels(job, before[name], published[name], hierarchy, suppressed_here, (claims.levels or {}).get(name))
+        _loss(job, original, published, claims, suppressed_here)
     else:
         _substitutes(job, before, published)
 
@@ -98,8 +98,8 @@ def _columns(job: Any, original: pl.DataFrame, published: pl.DataFrame) -> None:
 
 def _treated(job: Any) -> set[str]:
     """The columns that a treatment changes: `kanopy.verify.treatments` looks at them."""
-    plain = {column: each.to_dict() for column, each in (getattr(job, "protect", None) or {}).items()}
-    return {name for column, each in plain.items() for name in (column, *each.get("together", ()))}
+    plain = {column: treatment.to_dict() for column, treatment in (getattr(job, "protect", None) or {}).items()}
+    return {name for column, parameters in plain.items() for name in (column, *parameters.get("together", ()))}
 
 
 def _rows(
@@ -143,23 +143,23 @@ def missing(series: pl.Series, tokens: Sequence[str] = ()) -> Mask:
     [False, True, True, True]
     """
     series = series.rename("")  # the library's methods would take some names for patterns
-    found = series.is_null()
+    is_missing = series.is_null()
     if series.dtype.is_float():
-        found |= series.is_nan().fill_null(False)
+        is_missing |= series.is_nan().fill_null(False)
     elif isinstance(series.dtype, (pl.String, pl.Categorical, pl.Enum)):
-        found |= series.cast(pl.String).is_in(["", *tokens]).fill_null(False)
-    return np.asarray(found.to_numpy(), np.bool_)
+        is_missing |= series.cast(pl.String).is_in(["", *tokens]).fill_null(False)
+    return np.asarray(is_missing.to_numpy(), np.bool_)
 
 
 def _strangers(series: pl.Series, hierarchy: Hierarchy, tokens: Sequence[str]) -> Mask:
     series = series.rename("value")
     different = series.unique()
-    known = [value is None or written(value) in hierarchy.index for value in different.to_list()]
-    lacking = pl.DataFrame([different, pl.Series("known", known)]).filter(~pl.col("known"))["value"]
+    is_known = [value is None or written(value) in hierarchy.index for value in different.to_list()]
+    lacking = pl.DataFrame([different, pl.Series("known", is_known)]).filter(~pl.col("known"))["value"]
     return np.asarray(series.is_in(lacking.implode()).fill_null(False).to_numpy()) & ~missing(series, tokens)
 
 
-def _untouched(job: Any, before: pl.DataFrame, published: pl.DataFrame, gone: Mask) -> None:
+def _untouched(job: Any, before: pl.DataFrame, published: pl.DataFrame, suppressed: Mask) -> None:
     """Columns that no one generalizes leave as they are; only suppressed rows may lack a value."""
     for name in published.columns:
         role = job.roles.get(name)
@@ -175,19 +175,19 @@ def _untouched(job: Any, before: pl.DataFrame, published: pl.DataFrame, gone: Ma
             same = pl.Series([one == other for one, other in zip(was, now, strict=True)], dtype=pl.Boolean)
         else:
             same = was.eq_missing(now)
-        withheld_values = now.is_null().to_numpy() & gone
+        withheld_values = now.is_null().to_numpy() & suppressed
         changed = ~same.to_numpy() & ~withheld_values
         if changed.any():
             raise _failed(f"{int(changed.sum()):,} values of {name!r} were changed, which is published as it is")
 
 
-def _pseudonyms(job: Any, before: pl.DataFrame, published: pl.DataFrame, gone: Mask) -> None:
+def _pseudonyms(job: Any, before: pl.DataFrame, published: pl.DataFrame, suppressed: Mask) -> None:
     """A pseudonym is never the value itself, the same for the same value and another for another; suppressed rows may
     lack theirs."""
     for name in job.pseudonymize:
         texts = pl.Series([None if value is None else written(value) for value in before[name]], dtype=pl.String)
         pairs = pl.DataFrame({"value": texts, "hash": published[name].rename("hash")})
-        pairs = pairs.filter(~(pl.Series(gone) & pairs["hash"].is_null())).unique().drop_nulls("value")
+        pairs = pairs.filter(~(pl.Series(suppressed) & pairs["hash"].is_null())).unique().drop_nulls("value")
         plain = set(pairs["value"].to_list()) & set(pairs["hash"].to_list())
         if plain or not pairs.height == pairs["value"].n_unique() == pairs["hash"].n_unique():
             raise _failed(f"{name!r} would be published under pseudonyms that are not one to one")
@@ -199,39 +199,43 @@ def _substitutes(job: Any, before: pl.DataFrame, published: pl.DataFrame) -> Non
         return
     for name in [name for name, role in job.roles.items() if role in GENERALIZED]:
         answers = {None if value is None else written(value).strip() for value in set(before[name].to_list())}
-        shown = {None if value is None else written(value).strip() for value in set(published[name].to_list())}
-        if strange := shown - answers - {None}:
+        published_answers = {
+            None if value is None else written(value).strip() for value in set(published[name].to_list())
+        }
+        if strange := published_answers - answers - {None}:
             raise _failed(f"{len(strange):,} published values of {name!r} are not answers of the table")
 
 
-def _labels(job: Any, before: pl.Series, now: pl.Series, hierarchy: Hierarchy, gone: Mask, level: int | None) -> None:
+def _labels(
+    job: Any, before: pl.Series, now: pl.Series, hierarchy: Hierarchy, suppressed: Mask, level: int | None
+) -> None:
     """Labels stand at levels that the job allows, at the level claimed, and not above nodes that must not be passed."""
     name = before.name
     lowest, highest = job.min_levels.get(name, 0), job.max_levels.get(name, hierarchy.height)
     named = [set(model.nodes) for model in job.models if isinstance(model, Constrained) and model.column == name]
     pairs = pl.DataFrame({"value": before.rename("value"), "label": now.rename("label")})
-    pairs = (pairs.filter(pl.Series(~gone)) if gone.any() else pairs).unique(maintain_order=True)
+    pairs = (pairs.filter(pl.Series(~suppressed)) if suppressed.any() else pairs).unique(maintain_order=True)
     pairs = pairs.filter(pl.Series(~missing(pairs["value"], job.missing_tokens)))
     free = level is None and not named and (lowest, highest) == (0, hierarchy.height)
     if free:  # nothing is said about levels: only what reads as suppressed is looked at
         pairs = pairs.filter(as_text(pairs["label"]) == SUPPRESSED)
-    for value, shown in pairs.iter_rows():
-        label = None if shown is None else written(shown)
+    for value, published_value in pairs.iter_rows():
+        label = None if published_value is None else written(published_value)
         labels = labels_above(hierarchy, written(value)) if free else labels_by_level(hierarchy, written(value))
-        at = [place for place, each in enumerate(labels) if each == label]
-        said = f"{written(value)} as {label}"
+        at = [index for index, level_label in enumerate(labels) if level_label == label]
+        example = f"{written(value)} as {label}"
         if label == SUPPRESSED and not at and value != SUPPRESSED:
-            raise _failed(f"{name!r} would be published suppressed in rows that are not: {said}")
+            raise _failed(f"{name!r} would be published suppressed in rows that are not: {example}")
         if free or not labels or (level is None and label not in labels and (lowest, highest) == (0, hierarchy.height)):
             continue  # a range or set made without the hierarchy: whether it is true is read elsewhere
-        if not any(lowest <= place <= highest for place in at):
-            raise _failed(f"{name!r} would be published beyond its levels {lowest} to {highest}: {said}")
+        if not any(lowest <= at_level <= highest for at_level in at):
+            raise _failed(f"{name!r} would be published beyond its levels {lowest} to {highest}: {example}")
         if level is not None and level not in at:
-            raise _failed(f"{name!r} would be published at another level than {level}: {said}")
+            raise _failed(f"{name!r} would be published at another level than {level}: {example}")
         for nodes in named:
-            allowed = [place for place, each in enumerate(labels) if each in nodes]
+            allowed = [index for index, level_label in enumerate(labels) if level_label in nodes]
             if allowed and min(at) > max(allowed):
-                raise _failed(f"{name!r} would be generalized beyond what the model 'constrained' allows: {said}")
+                raise _failed(f"{name!r} would be generalized beyond what the model 'constrained' allows: {example}")
 
 
 def labels_by_level(hierarchy: Hierarchy, value: str) -> list[str]:
@@ -255,41 +259,46 @@ def labels_above(hierarchy: Hierarchy, value: str) -> list[str]:
     return labels
 
 
-def _loss(job: Any, original: pl.DataFrame, published: pl.DataFrame, claims: Claims, gone: Mask) -> None:
+def _loss(job: Any, original: pl.DataFrame, published: pl.DataFrame, claims: Claims, suppressed: Mask) -> None:
     """The score that is claimed, counted again from the labels with the weights of the job: none is forgotten."""
     hierarchies, levels = claims.hierarchies, claims.levels
     if claims.score is None or levels is None or hierarchies is None:
         return
     rows, covered = claims.many(np.ones(original.height, np.bool_)), {}
     behind = np.arange(original.height) if claims.rows is None else claims.rows
-    standing = np.ones(len(gone), np.int64) if claims.multiplicity is None else claims.multiplicity[behind]
-    kept = int(standing[~gone].sum())
+    standing = np.ones(len(suppressed), np.int64) if claims.multiplicity is None else claims.multiplicity[behind]
+    published_rows = int(standing[~suppressed].sum())
     weights = [job.weights.get(name, 1.0) for name in hierarchies]
     labels = [published[name].alias(str(at)) for at, name in enumerate(hierarchies)]
-    shown = pl.DataFrame([*labels, pl.Series("rows", standing)]).filter(pl.Series(~gone))
+    classes = pl.DataFrame([*labels, pl.Series("rows", standing)]).filter(pl.Series(~suppressed))
     if claims.metric in ("aecs", "discernibility"):
-        found = _of_sizes(claims.metric, rows, kept, shown)
+        measured = _of_sizes(claims.metric, rows, published_rows, classes)
     elif claims.metric == "height":
-        found = sum(weight * levels[name] for weight, name in zip(weights, hierarchies, strict=True))
+        measured = sum(weight * levels[name] for weight, name in zip(weights, hierarchies, strict=True))
     elif claims.metric == "precision":
-        up = [kept * levels[name] / max(each.height, 1) + rows - kept for name, each in hierarchies.items()]
-        found = sum(weight * each / rows for weight, each in zip(weights, up, strict=True)) / sum(weights)
+        up = [
+            published_rows * levels[name] / max(tree.height, 1) + rows - published_rows
+            for name, tree in hierarchies.items()
+        ]
+        measured = sum(weight * column_loss / rows for weight, column_loss in zip(weights, up, strict=True)) / sum(
+            weights
+        )
     else:
         for at, (name, hierarchy) in enumerate(hierarchies.items()):
             share = share_under(hierarchy, levels[name])
-            counted = shown.group_by(str(at)).agg(pl.col("rows").sum())
-            covered[name] = sum(number * share(label) for label, number in counted.iter_rows()) + rows - kept
-        found = loss_of(job, hierarchies, rows, covered, geometric=claims.metric == "loss-geometric")
-    same_loss(claims.score, found, claims.metric)
+            counted = classes.group_by(str(at)).agg(pl.col("rows").sum())
+            covered[name] = sum(number * share(label) for label, number in counted.iter_rows()) + rows - published_rows
+        measured = loss_of(job, hierarchies, rows, covered, geometric=claims.metric == "loss-geometric")
+    same_loss(claims.score, measured, claims.metric)
 
 
-def _of_sizes(metric: str, rows: int, kept: int, shown: pl.DataFrame) -> float:
+def _of_sizes(metric: str, rows: int, published_rows: int, classes: pl.DataFrame) -> float:
     """The losses that look at classes alone: rows per class, or what every row is charged for those it looks like."""
-    names = [name for name in shown.columns if name != "rows"]
-    sizes = shown.group_by(names).agg(pl.col("rows").sum())["rows"].to_numpy().astype(np.float64)
+    names = [name for name in classes.columns if name != "rows"]
+    sizes = classes.group_by(names).agg(pl.col("rows").sum())["rows"].to_numpy().astype(np.float64)
     if metric == "aecs":
-        return rows / max(1, len(sizes) + (rows > kept))
-    return float((sizes**2).sum()) + float(rows) * (rows - kept)
+        return rows / max(1, len(sizes) + (rows > published_rows))
+    return float((sizes**2).sum()) + float(rows) * (rows - published_rows)
 
 
 def share_under(hierarchy: Hierarchy, level: int) -> Callable[[Any], float]:
@@ -315,12 +324,12 @@ def loss_of(
         parts.append(max(0.0, (covered[name] - rows / size) / (rows - rows / size)) if size > 1 else 0.0)
         weights.append(job.weights.get(name, 1.0))
     if geometric:
-        logs = [w * math.log1p(part) for w, part in zip(weights, parts, strict=True)]
+        logs = [w * math.log1p(loss) for w, loss in zip(weights, parts, strict=True)]
         return math.expm1(sum(logs) / sum(weights))
-    return float(sum(w * part for w, part in zip(weights, parts, strict=True)) / sum(weights))
+    return float(sum(w * loss for w, loss in zip(weights, parts, strict=True)) / sum(weights))
 
 
-def same_loss(claimed: float, found: float, metric: str = "loss") -> None:
+def same_loss(claimed: float, measured: float, metric: str = "loss") -> None:
     """Raise unless the loss that a search claims is the one that the labels have."""
-    if not math.isclose(found, claimed, rel_tol=1e-6, abs_tol=1e-9):
-        raise _failed(f"The release claims a {metric} of {claimed:.6f}, its labels give {found:.6f}")
+    if not math.isclose(measured, claimed, rel_tol=1e-6, abs_tol=1e-9):
+        raise _failed(f"The release claims a {metric} of {claimed:.6f}, its labels give {measured:.6f}")

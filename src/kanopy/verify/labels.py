@@ -78,22 +78,26 @@ def verify_labels(
     for name in columns:
         before, after = original[name], published[name]
         if rare := rare_names(before, after, k, multiplicity):
-            shown = ", ".join(f"{value!r} in {label!r}" for label, value in rare[:5])
-            said = f"Labels of {name!r} would name values that fewer than {k:,} rows have: {shown}."
+            examples = ", ".join(f"{value!r} in {label!r}" for label, value in rare[:5])
+            message = f"Labels of {name!r} would name values that fewer than {k:,} rows have: {examples}."
             if name not in given:
-                raise VerificationFailed(f"{said} Nothing was written. Name these groups in a hierarchy of your own.")
-            remarks.append(f"{said} Name these groups otherwise.")
+                raise VerificationFailed(
+                    f"{message} Nothing was written. Name these groups in a hierarchy of your own."
+                )
+            remarks.append(f"{message} Name these groups otherwise.")
         wrong = false_labels(before, after, groups.get(name), missing_tokens=missing_tokens)
         if wrong is not None:
             taken = false_labels(before, after, groups.get(name), missing_tokens=missing_tokens, trusted=name in given)
             if taken is None:
-                said = ", ".join(f"{value} is called {label}" for value, label in wrong.examples)
-                remarks.append(f"The hierarchy given for {name!r} says what does not read as true: {said}. Correct it.")
+                message = ", ".join(f"{value} is called {label}" for value, label in wrong.examples)
+                remarks.append(
+                    f"The hierarchy given for {name!r} says what does not read as true: {message}. Correct it."
+                )
                 continue
-            shown = ", ".join(f"{value} as {label}" for value, label in wrong.examples)
+            examples = ", ".join(f"{value} as {label}" for value, label in wrong.examples)
             rows = "1 row" if wrong.rows == 1 else f"{wrong.rows:,} rows"
             raise VerificationFailed(
-                f"{rows} of {name!r} would be published under a label that is not true of it: {shown}. Nothing was "
+                f"{rows} of {name!r} would be published under a label that is not true of it: {examples}. Nothing was "
                 "written. Give the column another hierarchy, or say how its values are to be read."
             )
     return tuple(remarks)
@@ -113,19 +117,19 @@ def rare_names(
     """
     if k < 2 or original.dtype == pl.Duration:  # `2 days, 0:00:00` is one value and no list
         return []
-    values, shown = as_text(original.alias("value")), as_text(published.alias("value"))
+    values, published_text = as_text(original.alias("value")), as_text(published.alias("value"))
     weights = pl.Series([1] * len(values)) if multiplicity is None else multiplicity
     counted = pl.DataFrame({"value": values, "rows": weights}).group_by("value").agg(pl.col("rows").sum())
     rows = dict(counted.iter_rows())
-    labels = [label for label in shown.unique().to_list() if label is not None and label not in rows]
-    found = []
+    labels = [label for label in published_text.unique().to_list() if label is not None and label not in rows]
+    rare = []
     for label in sorted(labels):
         if label.startswith("{") and label.endswith("}"):
             continue
         listed = _LISTED.split(_MORE.sub("", label))
         if len(listed) > 1 or _MORE.search(label):
-            found += [(label, value) for value in listed if rows.get(value, k) < k]
-    return found
+            rare += [(label, value) for value in listed if rows.get(value, k) < k]
+    return rare
 
 
 def false_labels(
@@ -160,8 +164,8 @@ def false_labels(
         if best is None or len(wrong) < len(best):
             best = wrong
     assert best is not None
-    shown = sorted(best, key=lambda pair: (str(pair[0]), str(pair[1])))[:5]
-    return FalseLabels(original.name, sum(count for *_, count in best), tuple((v, p) for v, p, _ in shown))
+    examples = sorted(best, key=lambda pair: (str(pair[0]), str(pair[1])))[:5]
+    return FalseLabels(original.name, sum(count for *_, count in best), tuple((v, p) for v, p, _ in examples))
 
 
 def as_text(column: pl.Series) -> pl.Series:
@@ -259,18 +263,18 @@ def _mask(label: str) -> re.Pattern[str]:
 
 def _readings(values: Sequence[str]) -> list[Read]:
     """The ways in which all values of a column can be read: as numbers, in some form of dates, or as mere texts."""
-    found: list[Read] = []
+    readings: list[Read] = []
     if values and all(_number(text) is not None for text in values):
-        found.append(_ranges_of(lambda text: _point(_number(text))))
+        readings.append(_ranges_of(lambda text: _point(_number(text))))
     forms = [form for form in _DAYS if values and all(_moment(text, form) is not None for text in values)]
-    found += [_ranges_of(_periods(form)) for form in forms]
+    readings += [_ranges_of(_periods(form)) for form in forms]
     if values and all(_duration(text) is not None for text in values):
-        found.append(_ranges_of(lambda text: _point(_duration(text))))
-    if not found:
+        readings.append(_ranges_of(lambda text: _point(_duration(text))))
+    if not readings:
         read, unit = _ranges_of(lambda text: _point(_number(text))), _unit(values)
         bare: Callable[[str], str] = str if unit is None else partial(unit.sub, "")
-        found.append(lambda text: read(bare(text)))
-    return found
+        readings.append(lambda text: read(bare(text)))
+    return readings
 
 
 def _unit(values: Sequence[str]) -> re.Pattern[str] | None:
@@ -282,12 +286,12 @@ def _unit(values: Sequence[str]) -> re.Pattern[str] | None:
     form, one = re.compile(rf"(\D*?){_NUMBER}(\D*)"), re.compile(r"(\w{4,})s$")  # 1 year, 5 years
     beside: set[tuple[str, ...]] = set()
     for text in values:
-        if len(text) > _LONGEST or (found := form.fullmatch(text)) is None:
+        if len(text) > _LONGEST or (match := form.fullmatch(text)) is None:
             return None  # most columns of words end here, at the first
-        beside.add(tuple(one.sub(r"\1", part.strip()) for part in found.groups()))
-    if len(beside) != 1 or not (parts := [re.escape(part) for part in beside.pop() if part]):
+        beside.add(tuple(one.sub(r"\1", group.strip()) for group in match.groups()))
+    if len(beside) != 1 or not (parts := [re.escape(word) for word in beside.pop() if word]):
         return None
-    return re.compile("|".join(rf"\s*{part}s?(?!\w)|(?<!\w){part}\s*" for part in parts))
+    return re.compile("|".join(rf"\s*{word}s?(?!\w)|(?<!\w){word}\s*" for word in parts))
 
 
 def values_under(label: str, values: Sequence[str]) -> list[int]:
@@ -297,9 +301,9 @@ def values_under(label: str, values: Sequence[str]) -> list[int]:
     ([1, 2], [])
     """
     for read in _readings(values):
-        found = [place for place, value in enumerate(values) if _true(value, label, read, lambda _: frozenset())]
-        if found:
-            return found
+        true_values = [index for index, value in enumerate(values) if _true(value, label, read, lambda _: frozenset())]
+        if true_values:
+            return true_values
     return []
 
 
@@ -333,9 +337,9 @@ def _duration(text: str) -> int | None:
     match = re.fullmatch(r"(?:(-?\d+) days?, )?(\d+):(\d\d):(\d\d)(?:\.(\d{1,9}))?", text.strip())
     if match is None:
         return None
-    days, hours, minutes, seconds = (int(part or 0) for part in match.groups()[:4])
-    part = int((match[5] or "0").ljust(6, "0")[:6])
-    return days * _DAY + ((hours * 60 + minutes) * 60 + seconds) * _SECOND + part
+    days, hours, minutes, seconds = (int(group or 0) for group in match.groups()[:4])
+    microseconds = int((match[5] or "0").ljust(6, "0")[:6])
+    return days * _DAY + ((hours * 60 + minutes) * 60 + seconds) * _SECOND + microseconds
 
 
 def _point(number: float | None) -> Range | None:
@@ -369,7 +373,7 @@ def _periods(form: str) -> Callable[[str], Range | None]:
         if (iso := _moment(text, "%Y-%m-%d")) is not None:
             return iso, iso + _DAY - 1
         exact = (_moment(text, other) for other in (*_MOMENTS, "%H:%M", "%H:%M:%S"))
-        if (moment := next((found for found in exact if found is not None), None)) is not None:
+        if (moment := next((moment_found for moment_found in exact if moment_found is not None), None)) is not None:
             return moment, moment
         return _calendar(text.strip())
 

@@ -39,20 +39,22 @@ class UnitColumns:
         """
         gap = "\0"
         texts = [
-            labels_of_values(column, gap).replace(dict.fromkeys(self.missing_tokens, gap)).alias(str(place))
-            for place, column in enumerate(self.columns)
+            labels_of_values(column, gap).replace(dict.fromkeys(self.missing_tokens, gap)).alias(str(index))
+            for index, column in enumerate(self.columns)
         ]
-        told = pl.DataFrame(texts)
-        alone = told.select(pl.any_horizontal(pl.all() == gap)).to_series()
+        unit_texts = pl.DataFrame(texts)
+        alone = unit_texts.select(pl.any_horizontal(pl.all() == gap)).to_series()
         # Equal values are known by the first row that has them.
-        named = told.with_row_index("\0row").with_columns(pl.col("\0row").min().over(told.columns).alias("\0unit"))
+        named = unit_texts.with_row_index("\0row").with_columns(
+            pl.col("\0row").min().over(unit_texts.columns).alias("\0unit")
+        )
         return named.select(pl.when(alone).then("\0row").otherwise("\0unit").alias("\0unit")).to_series()
 
     def of(self, rows: pl.Series) -> UnitColumns:
         """The same of some rows."""
-        found = replace(self, columns=self.columns.filter(rows))
-        found.__dict__["units"] = self.units.filter(rows)
-        return found
+        subset = replace(self, columns=self.columns.filter(rows))
+        subset.__dict__["units"] = self.units.filter(rows)
+        return subset
 
 
 def people_of(frame: pl.DataFrame, quasi: Sequence[str], unit_columns: UnitColumns) -> pl.Series:
@@ -86,17 +88,17 @@ def require_traces(frame: pl.DataFrame, quasi: Sequence[str], unit_columns: Unit
         _require_enough(same, k, "All rows", unit_columns.called)
         return
     numbered = rows.sort("\0unit", "\0class").with_columns(pl.int_range(pl.len()).over("\0unit").alias("\0at"))
-    found = numbered.rename({"\0class": "1", "\0at": "\0last"})
+    chains = numbered.rename({"\0class": "1", "\0at": "\0last"})
     for size in range(1, unit_columns.known + 1):
-        names = [str(place) for place in range(1, size + 1)]
+        names = [str(index) for index in range(1, size + 1)]
         if size > 1:
-            found = found.join(numbered, on="\0unit").filter(pl.col("\0at") > pl.col("\0last"))
-            found = found.rename({"\0class": str(size)}).drop("\0last").rename({"\0at": "\0last"})
+            chains = chains.join(numbered, on="\0unit").filter(pl.col("\0at") > pl.col("\0last"))
+            chains = chains.rename({"\0class": str(size)}).drop("\0last").rename({"\0at": "\0last"})
         # The same combination at other places of a trace is extended by the rows behind its first place.
-        found = found.group_by(["\0unit", *names]).agg(pl.col("\0last").min())
-        if not found.height:
+        chains = chains.group_by(["\0unit", *names]).agg(pl.col("\0last").min())
+        if not chains.height:
             return
-        _require_enough(found.group_by(names).len()["len"], k, f"{size} of the rows", unit_columns.called)
+        _require_enough(chains.group_by(names).len()["len"], k, f"{size} of the rows", unit_columns.called)
 
 
 def rare_traces(frame: pl.DataFrame, quasi: Sequence[str], key: pl.Series, k: int) -> tuple[int, int]:
@@ -106,8 +108,8 @@ def rare_traces(frame: pl.DataFrame, quasi: Sequence[str], key: pl.Series, k: in
     >>> rare_traces(frame, ["age"], pl.Series(["a", "a", "b", "b", "c"]), 2)
     (3, 1)
     """
-    keys = [f"\0{place}" for place in range(len(quasi))]
-    labels = [frame[name].alias(own) for name, own in zip(quasi, keys, strict=True)]
+    keys = [f"\0{index}" for index in range(len(quasi))]
+    labels = [frame[name].alias(key_name) for name, key_name in zip(quasi, keys, strict=True)]
     rows = pl.DataFrame([*labels, key.alias("\0key")]).drop_nulls("\0key")
     if not rows.height:
         return 0, 0
@@ -122,12 +124,13 @@ def require_fixed(
     frame: pl.DataFrame,
     quasi: Sequence[str],
     unit_columns: UnitColumns,
-    gone: Mask | None = None,
+    suppressed: Mask | None = None,
     kept: Mask | None = None,
 ) -> None:
     """Refuse a release in which what is the same in all rows of each unit (sex, day of birth) is published in two ways.
 
-    Two labels for one would together say more than either; `gone` are the suppressed rows, which show nothing. `kept`
+    Two labels for one would together say more than either; `suppressed` are the suppressed rows, which show nothing.
+    `kept`
     says which original rows are in the frame at all: what is the same is asked of all of them.
 
     >>> visits, unit_columns = pl.DataFrame({"sex": ["f", "f"]}), UnitColumns(pl.DataFrame({"patient": ["a", "a"]}))
@@ -135,14 +138,14 @@ def require_fixed(
     Traceback (most recent call last):
     kanopy._errors.VerificationFailed: 'sex' is the same in all rows of each of the people, and published ...
     """
-    shown = pl.Series([True]).new_from_index(0, frame.height) if gone is None else pl.Series(~gone)
+    is_published = pl.Series([True]).new_from_index(0, frame.height) if suppressed is None else pl.Series(~suppressed)
     published = unit_columns.units if kept is None else unit_columns.units.filter(pl.Series(kept))
     for name in quasi:
         before = pl.LazyFrame([original[name].alias("\0before"), unit_columns.units])
         fixed = before.group_by("\0unit").agg(pl.col("\0before").n_unique() == 1).select("\0before").collect()
-        after = pl.DataFrame([frame[name].alias("\0after"), published]).filter(shown)
-        told = after.lazy().group_by("\0unit").agg(pl.col("\0after").n_unique())
-        if fixed["\0before"].all() and told.select((pl.col("\0after") > 1).any()).collect().item():
+        after = pl.DataFrame([frame[name].alias("\0after"), published]).filter(is_published)
+        labels_per_unit = after.lazy().group_by("\0unit").agg(pl.col("\0after").n_unique())
+        if fixed["\0before"].all() and labels_per_unit.select((pl.col("\0after") > 1).any()).collect().item():
             raise VerificationFailed(
                 f"{name!r} is the same in all rows of each of the {unit_columns.called}, and published in two ways. "
                 "Nothing was written. This is an error in Kanopy: please report it."
@@ -175,12 +178,12 @@ def require_lists(
     table = pl.DataFrame([*others, lists.alias(column), pl.int_range(frame.height, eager=True).alias("row")])
     table = table.explode(column).with_columns(pl.col(column).cast(pl.String).replace("", None))
     stars = [table[name].cast(pl.String).fill_null("") == "*" for name in quasi]
-    hidden = pl.DataFrame([each.alias(str(i)) for i, each in enumerate(stars)]).select(pl.all_horizontal(pl.all()))
-    shown = table.filter(~hidden.to_series())
-    told = replace(unit_columns, columns=shown.select("row"), missing_tokens=())
-    if shown.height:
-        _require_enough(people_of(shown, quasi, told), k, "One element", unit_columns.called)
-        require_traces(shown, quasi, told, k)
+    hidden = pl.DataFrame([star.alias(str(i)) for i, star in enumerate(stars)]).select(pl.all_horizontal(pl.all()))
+    published_rows = table.filter(~hidden.to_series())
+    units_of_rows = replace(unit_columns, columns=published_rows.select("row"), missing_tokens=())
+    if published_rows.height:
+        _require_enough(people_of(published_rows, quasi, units_of_rows), k, "One element", unit_columns.called)
+        require_traces(published_rows, quasi, units_of_rows, k)
 
 
 def _require_enough(fitting: pl.Series, k: int, what: str, called: str) -> None:
@@ -195,7 +198,7 @@ def _require_enough(fitting: pl.Series, k: int, what: str, called: str) -> None:
 
 def _named(frame: pl.DataFrame, quasi: Sequence[str], unit_columns: UnitColumns) -> tuple[list[str], pl.DataFrame]:
     """The labels under names that no column has, and whose row each is."""
-    keys = [f"\0{place}" for place in range(len(quasi))]
+    keys = [f"\0{index}" for index in range(len(quasi))]
     labels = [frame[name].alias(key) for name, key in zip(quasi, keys, strict=True)]
     if len(unit_columns.units) != frame.height:
         raise VerificationFailed("It is not known whose rows would be published. Nothing was written.")

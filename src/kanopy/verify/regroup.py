@@ -31,10 +31,13 @@ class SurveyColumns:
     weight: pl.Series
     household: pl.Series | None = None
 
-    def without(self, gone: Mask) -> SurveyColumns:
+    def without(self, suppressed: Mask) -> SurveyColumns:
         """The same without the rows that are suppressed."""
-        kept = pl.Series(~gone)
-        return SurveyColumns(self.weight.filter(kept), None if self.household is None else self.household.filter(kept))
+        published_rows = pl.Series(~suppressed)
+        return SurveyColumns(
+            self.weight.filter(published_rows),
+            None if self.household is None else self.household.filter(published_rows),
+        )
 
     def of_classes(self, class_of_row: Ints, count: int) -> dict[str, Any]:
         """What models look at, counted from the class of every row (-1: none)."""
@@ -97,8 +100,8 @@ def labels_of_values(series: pl.Series, missing: str = MISSING_LABEL) -> pl.Seri
         return plain.fill_null(missing).replace("", missing).alias(series.name)
     different = plain.unique()
     labels = [missing if value is None or value != value else canonical_label(value) for value in different.to_list()]
-    found = plain.replace_strict(different, pl.Series(labels, dtype=pl.String), return_dtype=pl.String)
-    return found.cast(pl.String).alias(series.name)  # a column without rows would keep its type
+    replaced = plain.replace_strict(different, pl.Series(labels, dtype=pl.String), return_dtype=pl.String)
+    return replaced.cast(pl.String).alias(series.name)  # a column without rows would keep its type
 
 
 def column_facts(
@@ -120,19 +123,19 @@ def column_facts(
     elif units is None:
         counted = series.alias("label").to_frame().group_by("label").len()
     else:
-        told = pl.DataFrame([labels_of_values(series, missing).alias("label"), units.alias("unit")])
-        counted = told.group_by("label").agg(pl.col("unit").n_unique().alias("len"))
+        labels_of_units = pl.DataFrame([labels_of_values(series, missing).alias("label"), units.alias("unit")])
+        counted = labels_of_units.group_by("label").agg(pl.col("unit").n_unique().alias("len"))
     labels = labels_of_values(counted["label"], missing).to_list()
-    found: dict[str, int] = {}
+    rows_of_label: dict[str, int] = {}
     for label, rows in sorted(zip(labels, counted["len"].to_list(), strict=True)):
-        found[label] = found.get(label, 0) + rows
-    values = tuple(found)
+        rows_of_label[label] = rows_of_label.get(label, 0) + rows
+    values = tuple(rows_of_label)
     if hierarchy is not None:
-        if missing in found:
+        if missing in rows_of_label:
             # A further value needs one top: several roots, and values with nothing above them, get one.
             flat = hierarchy.height == 0
             hierarchy = (type(hierarchy).flat(hierarchy.values) if flat else hierarchy.rooted()).with_value(missing)
-        strangers = [value for value in found if value not in hierarchy.index]
+        strangers = [value for value in rows_of_label if value not in hierarchy.index]
         if strangers:
             raise DataError(f"The hierarchy of {series.name!r} does not know {some(strangers)}. Add them to it.")
         values = hierarchy.values
@@ -140,7 +143,7 @@ def column_facts(
     if numbers is not None and hierarchy is None:
         order = np.argsort(numbers, kind="stable")
         values, numbers = tuple(values[i] for i in order), numbers[order]
-    totals = np.array([found.get(value, 0) for value in values], np.int64)
+    totals = np.array([rows_of_label.get(value, 0) for value in values], np.int64)
     return ColumnFacts(values, totals, numbers, hierarchy, 0 if units is None else units.n_unique())
 
 
@@ -171,28 +174,28 @@ def published(
     `without` leaves out the class that shows only this label in every column, unless there is no other.
     """
     columns = list(dict.fromkeys(name for model in models for name in model.sensitive))
-    keys = [f"\0{place}" for place in range(len(quasi))]
-    values = [f"\1{place}" for place in range(len(columns))]
+    keys = [f"\0{index}" for index in range(len(quasi))]
+    values = [f"\1{index}" for index in range(len(columns))]
     # By column and not by name: a name such as `*` or `^a.*$` would mean many columns.
     named = [frame[name].alias(key) for name, key in zip(quasi, keys, strict=True)]
-    own = [_column(frame, background, name).alias(value) for name, value in zip(columns, values, strict=True)]
+    value_columns = [_column(frame, background, name).alias(value) for name, value in zip(columns, values, strict=True)]
     # The one pass over all rows; everything after it works on the different combinations.
     unit_columns = [] if background.units is None else [background.units.alias("\0unit")]
     together = [*keys, *values, *(unit.name for unit in unit_columns)]
-    table, counted_rows = pl.DataFrame([*named, *own, *unit_columns]), pl.len()
+    table, counted_rows = pl.DataFrame([*named, *value_columns, *unit_columns]), pl.len()
     if background.multiplicity is not None:
         table, counted_rows = table.with_columns(pl.Series("\0rows", background.multiplicity)), pl.col("\0rows").sum()
     cells = table.group_by(together).agg(counted_rows.alias("\0count"))
     people = None if background.population is None else [background.population[name] for name in quasi]
     gaps = {
-        key: missing_label(cells[key], *([] if people is None else [people[place]])) for place, key in enumerate(keys)
+        key: missing_label(cells[key], *([] if people is None else [people[index]])) for index, key in enumerate(keys)
     }
     for name, value in zip(columns, values, strict=True):
         gaps[value] = missing_label(background.original[name], hierarchy=background.hierarchies.get(name))
     cells = cells.with_columns([labels_of_values(cells[key], gap).alias(key) for key, gap in gaps.items()])
     if without is not None:
-        shown = cells.filter(~pl.all_horizontal([pl.col(key) == without for key in keys]))
-        cells = shown if shown.height else cells
+        other_cells = cells.filter(~pl.all_horizontal([pl.col(key) == without for key in keys]))
+        cells = other_cells if other_cells.height else cells
     # Sorted by rank instead of by text, which is much slower.
     ranked = [pl.col(key).cast(pl.Enum(cells[key].unique().sort())) for key in keys]
     cells = cells.with_columns(ranked).sort(keys)
@@ -225,11 +228,13 @@ def published(
             background.original_multiplicity,
         )
         width = len(facts[name].values)
-        known = pl.Series(list(facts[name].values), dtype=pl.String)
-        place = cells[value].replace_strict(known, pl.Series(np.arange(width)), default=None, return_dtype=pl.Int64)
-        if place.null_count():
+        known_values = pl.Series(list(facts[name].values), dtype=pl.String)
+        value_index = cells[value].replace_strict(
+            known_values, pl.Series(np.arange(width)), default=None, return_dtype=pl.Int64
+        )
+        if value_index.null_count():
             raise DataError(f"The column {name!r} of the release holds values that the original column does not have.")
-        cell = class_of_cell * width + place.to_numpy()
+        cell = class_of_cell * width + value_index.to_numpy()
         if unit_columns:
             counted = _different(cell, cells["\0unit"], len(sizes) * width)
         else:
@@ -254,16 +259,16 @@ def published(
     if unit_columns and any(model.of_others for model in models):
         numbers = cells["\0unit"].rank("dense").to_numpy().astype(np.int32) - 1
         survey = {**survey, "class_of_row": class_of_cell.astype(np.int32), "units": Units(numbers)}
-    found = Classes(sizes, histograms=histograms, facts=facts, population=population, labels=labels, **survey)
-    return found, shown_labels
+    classes = Classes(sizes, histograms=histograms, facts=facts, population=population, labels=labels, **survey)
+    return classes, shown_labels
 
 
 def _different(cells: Longs, units: pl.Series, count: int) -> Longs:
     """How many different units each cell has."""
     pairs = pl.DataFrame({"cell": cells, "unit": units}).group_by("cell").agg(pl.col("unit").n_unique())
-    found = np.zeros(count, np.int64)
-    found[pairs["cell"].to_numpy()] = pairs["unit"].to_numpy()
-    return found
+    units_of_cell = np.zeros(count, np.int64)
+    units_of_cell[pairs["cell"].to_numpy()] = pairs["unit"].to_numpy()
+    return units_of_cell
 
 
 def _column(frame: pl.DataFrame, background: Background, name: str) -> pl.Series:

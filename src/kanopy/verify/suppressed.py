@@ -57,10 +57,12 @@ def unguarded(
                 continue
             else:
                 assert background is not None, "models about columns need them"
-                own = replace(
+                suppressed_background = replace(
                     background, unpublished=None, population=None, survey=None,
                     units=None if unit_columns is None else unit_columns.units, multiplicity=multiplicity,
                 )  # fmt: skip
-                unsafe = bool(model.hidden) or bool(failing(model, published_classes(rows, quasi, [model], own)).any())
+                unsafe = bool(model.hidden) or bool(
+                    failing(model, published_classes(rows, quasi, [model], suppressed_background)).any()
+                )
             if unsafe:
                 yield name, model

@@ -61,8 +61,8 @@ def verify_treatment(seen: TreatedColumns) -> str:
         if gained.any():
             raise _failed(name, f"{int(gained.sum()):,} missing values became values")
     look = CHECKS.get(str(seen.job["method"]))
-    said = look(seen) if look is not None else "missing values stay missing"
-    return f"{seen.column}: {said}"
+    finding = look(seen) if look is not None else "missing values stay missing"
+    return f"{seen.column}: {finding}"
 
 
 def _failed(column: str, what: str) -> VerificationFailed:
@@ -72,12 +72,12 @@ def _failed(column: str, what: str) -> VerificationFailed:
 
 
 def _missing(column: pl.Series) -> pl.Series:
-    gone = column.is_null()
+    is_missing = column.is_null()
     if column.dtype.is_float():
-        gone = gone | column.is_nan().fill_null(True)
+        is_missing = is_missing | column.is_nan().fill_null(True)
     if column.dtype == pl.String:
-        gone = gone | (column == "").fill_null(True)
-    return gone
+        is_missing = is_missing | (column == "").fill_null(True)
+    return is_missing
 
 
 def _number(column: pl.Series) -> pl.Series:
@@ -87,8 +87,8 @@ def _number(column: pl.Series) -> pl.Series:
 
 
 def _is_number(column: pl.Series) -> bool:
-    known = column.filter(~_missing(column))
-    return column.dtype != pl.Boolean and not _number(known).is_null().any()
+    present = column.filter(~_missing(column))
+    return column.dtype != pl.Boolean and not _number(present).is_null().any()
 
 
 def _scale(column: pl.Series) -> float:
@@ -200,8 +200,8 @@ def _tails(seen: TreatedColumns) -> str:
 def _as_in_the_whole(seen: TreatedColumns, whole: pl.DataFrame) -> str:
     """A piece: each value became what it became in the whole column, of which all else was found to hold."""
     pairs = seen.pair(seen.column).unique()
-    known = pl.DataFrame({name: _number(whole[name]) for name in ("before", "after")})
-    if pairs.join(known, on=["before", "after"], how="anti", nulls_equal=True).height:
+    whole_pairs = pl.DataFrame({name: _number(whole[name]) for name in ("before", "after")})
+    if pairs.join(whole_pairs, on=["before", "after"], how="anti", nulls_equal=True).height:
         raise _failed(seen.column, "a value was not coded as in the whole table")
     return "every value was coded as in the whole table"
 
@@ -249,8 +249,8 @@ def _noisy(seen: TreatedColumns) -> str:
                 raise _failed(name, "a factor is not within the limits of the noise")
             continue
         # Of a piece of a table, the spread and the number of rows are those of the whole.
-        known = pair["before"] if seen.whole is None else _number(seen.whole["before"]).drop_nulls()
-        spread = max(float(known.std() or 0.0), float(pair["before"].std() or 0.0))  # type: ignore[arg-type]
+        whole_values = pair["before"] if seen.whole is None else _number(seen.whole["before"]).drop_nulls()
+        spread = max(float(whole_values.std() or 0.0), float(pair["before"].std() or 0.0))  # type: ignore[arg-type]
         most = share * spread * (4.0 + math.sqrt(2.0 * math.log(max(pair.height, 2))))
         shrunk = (
             (1 - 1 / math.sqrt(1 + share**2)) * (pair["before"] - pair["before"].mean()).abs()
@@ -280,12 +280,12 @@ def _swapped(seen: TreatedColumns) -> str:
     table = pl.DataFrame([*strata, *seen.pair(seen.column).get_columns()]).drop_nulls(["before", "after"])
     parts = table.partition_by([f"s{j}" for j in range(len(strata))]) if strata else [table]
     percent = float(seen.job.get("percent", 5.0))
-    for part in parts:
-        window = max(1, int(part.height * percent / 100))
-        ranked = part["before"].sort()
+    for stratum in parts:
+        window = max(1, int(stratum.height * percent / 100))
+        ranked = stratum["before"].sort()
         # Of equal values the nearest ranks count: which of them moved cannot be told.
         first = {
-            side: (ranked.search_sorted(part[side], "left"), ranked.search_sorted(part[side], "right"))
+            side: (ranked.search_sorted(stratum[side], "left"), ranked.search_sorted(stratum[side], "right"))
             for side in ("before", "after")
         }
         gap_up = first["after"][0].cast(pl.Int64) - (first["before"][1].cast(pl.Int64) - 1)
@@ -306,11 +306,15 @@ def _randomized(seen: TreatedColumns) -> str:
     _nothing_new_missing(seen)
     before, after = seen.original[seen.column].cast(pl.String), seen.published[seen.column].cast(pl.String)
     strata = [seen.original[name].cast(pl.String).alias(f"s{j}") for j, name in enumerate(seen.within)]
-    own = pl.DataFrame([*strata, before.alias("v")]).unique()
-    new = pl.DataFrame([*strata, after.alias("v")]).unique().join(own, on=own.columns, how="anti", nulls_equal=True)
+    allowed_pairs = pl.DataFrame([*strata, before.alias("v")]).unique()
+    new = (
+        pl.DataFrame([*strata, after.alias("v")])
+        .unique()
+        .join(allowed_pairs, on=allowed_pairs.columns, how="anti", nulls_equal=True)
+    )
     if new.height:
         raise _failed(seen.column, f"{some(new['v'].to_list())} do not occur in the stratum of the original")
-    known = int(before.is_not_null().sum())
+    present = int(before.is_not_null().sum())
     if seen.job.get("matrix"):
         if not seen.job.get("invariant"):
             pairs = pl.DataFrame({"b": before, "a": after}).drop_nulls().unique()
@@ -320,9 +324,9 @@ def _randomized(seen: TreatedColumns) -> str:
         return "only transitions of the matrix occur"
     keep = float(seen.job.get("keep", 0.8))
     stayed = int(((before == after) & before.is_not_null()).sum())
-    if known and stayed < keep * known - 6.0 * math.sqrt(known * keep * (1 - keep)) - 1:
-        raise _failed(seen.column, f"only {stayed:,} of {known:,} values stayed, where {keep:.0%} are to")
-    if keep == 0 and known > 50 and stayed == known:
+    if present and stayed < keep * present - 6.0 * math.sqrt(present * keep * (1 - keep)) - 1:
+        raise _failed(seen.column, f"only {stayed:,} of {present:,} values stayed, where {keep:.0%} are to")
+    if keep == 0 and present > 50 and stayed == present:
         raise _failed(seen.column, "no value changed")
     return "only categories of the stratum are published"
 
@@ -342,9 +346,9 @@ def _moments(column: pl.Series, layout: str | None) -> pl.Series:
     """Dates and timestamps as microseconds since 1970."""
     if column.dtype == pl.String:
         column = column.replace("", None)
-        for each in [layout] if layout else ["%Y-%m-%d", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M:%S", "%Y-%m-%d %H:%M"]:
-            timed = any(mark in each for mark in ("%H", "%I", "%M", "%S", "%T", "%X", "%c"))
-            read = column.str.to_datetime(each, strict=False) if timed else column.str.to_date(each, strict=False)
+        for form in [layout] if layout else ["%Y-%m-%d", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M:%S", "%Y-%m-%d %H:%M"]:
+            timed = any(mark in form for mark in ("%H", "%I", "%M", "%S", "%T", "%X", "%c"))
+            read = column.str.to_datetime(form, strict=False) if timed else column.str.to_date(form, strict=False)
             if read.null_count() == column.null_count():
                 column = read
                 break
@@ -427,12 +431,15 @@ def _pseudonymous(seen: TreatedColumns) -> str:
     pairs = pl.DataFrame(
         {"before": seen.original[seen.column].cast(pl.String), "after": seen.published[seen.column].cast(pl.String)}
     )
-    known = pairs.filter(~_missing(seen.original[seen.column])).drop_nulls().unique()
-    if known["before"].n_unique() < known.height or known["after"].n_unique() < known.height:
+    present_pairs = pairs.filter(~_missing(seen.original[seen.column])).drop_nulls().unique()
+    if (
+        present_pairs["before"].n_unique() < present_pairs.height
+        or present_pairs["after"].n_unique() < present_pairs.height
+    ):
         raise _failed(seen.column, "a value has several pseudonyms, or a pseudonym several values")
-    same = known.filter(pl.col("before") == pl.col("after"))
+    same = present_pairs.filter(pl.col("before") == pl.col("after"))
     # Of a million forms one may be its own by chance; never where pseudonyms have a form of their own.
-    if same.height > (1 + known.height // 100_000 if seen.job["method"] == "format-preserving" else 0):
+    if same.height > (1 + present_pairs.height // 100_000 if seen.job["method"] == "format-preserving" else 0):
         raise _failed(seen.column, f"{same.height:,} values are published as they were")
     return "each value has one pseudonym, and none is published as it was"
 
@@ -460,11 +467,13 @@ def _following(seen: TreatedColumns) -> str:
     ).unique()
     if pairs["key"].n_unique() < pairs.height:
         raise _failed(seen.column, f"it tells rows apart that {leader!r} does not")
-    own = pl.DataFrame(
+    published_originals = pl.DataFrame(
         {"key": seen.original[leader].cast(pl.String), "own": seen.original[seen.column].cast(pl.String)}
     ).unique()
     # Beside what is no value of the other column, a single value would say which one it was.
-    alone = pairs.join(own, on="key", how="anti").filter(pl.col("value").is_in(own["own"].drop_nulls().implode()))
+    alone = pairs.join(published_originals, on="key", how="anti").filter(
+        pl.col("value").is_in(published_originals["own"].drop_nulls().implode())
+    )
     if alone.height:
         raise _failed(seen.column, f"it tells which value of {leader!r} was replaced")
     return f"it says nothing that {leader} does not say as published"

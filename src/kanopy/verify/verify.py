@@ -95,12 +95,12 @@ def verify(
         sizes = np.append(sizes, hidden - suppressed)
     published_people = None
     if unit_columns is not None:
-        shown, theirs = _shown(frame, quasi, gone, unit_columns)
-        if len(sizes) != len(people := people_of(shown, quasi, theirs)):
+        published_frame, theirs = _shown(frame, quasi, gone, unit_columns)
+        if len(sizes) != len(people := people_of(published_frame, quasi, theirs)):
             raise VerificationFailed("Two ways of counting the published classes disagree. Nothing was written.")
         sizes, published_people = people.to_numpy().astype(np.int64), theirs.units.n_unique()
         k = max((model.k for model in models if isinstance(model, KAnonymity)), default=1)
-        require_traces(shown, quasi, theirs, k)
+        require_traces(published_frame, quasi, theirs, k)
     seen = Classes(sizes)
     if background is not None:
         seen = _seen(frame, quasi, models, gone, background, unit_columns, multiplicity)
@@ -121,7 +121,7 @@ def verify(
         behind = None if multiplicity is None else multiplicity[gone]
         _require_guarded(frame.filter(pl.Series(gone)), quasi, models, sensitive, background, guarded, behind)
     smallest = int(sizes.min()) if len(sizes) else 0
-    found = Verification(height, suppressed, len(sizes), smallest, published_people)
+    verification = Verification(height, suppressed, len(sizes), smallest, published_people)
     claims = {"rows": (height, rows), "suppressed rows": (suppressed, suppressed_rows)}
     claims["classes"] = (len(sizes), classes)
     for what, (there, claimed) in claims.items():
@@ -130,7 +130,7 @@ def verify(
                 f"The published table has {there:,} {what}, the release claims {claimed:,}. "
                 "Nothing was written. This is an error in Kanopy: please report it."
             )
-    return found
+    return verification
 
 
 def _require_guarded(rows: pl.DataFrame, quasi: Sequence[str], models: Sequence[Model], *given: Any) -> None:
@@ -168,15 +168,15 @@ def verify_swapped(
     """
     _require_absent(identifiers, frame)
     before, after = (
-        pl.DataFrame([_answers(table[name], missing_tokens).alias(str(place)) for place, name in enumerate(quasi)])
+        pl.DataFrame([_answers(table[name], missing_tokens).alias(str(index)) for index, name in enumerate(quasi)])
         for table in (original, frame)
     )
     rare = before.select(pl.len().over(before.columns) < k).to_series()
-    for place, name in enumerate(() if replaced else before.columns):
-        kept = before.height == after.height and bool(((before[name] == after[name]) & rare).any())
-        if kept or not before[name].sort().equals(after[name].sort()):
+    for index, name in enumerate(() if replaced else before.columns):
+        is_kept = before.height == after.height and bool(((before[name] == after[name]) & rare).any())
+        if is_kept or not before[name].sort().equals(after[name].sort()):
             raise VerificationFailed(
-                f"Swapping changed how often values of {quasi[place]!r} occur, or left a rare answer in its place. "
+                f"Swapping changed how often values of {quasi[index]!r} occur, or left a rare answer in its place. "
                 "Nothing was written. This is an error in Kanopy: please report it."
             )
     counted, stars = _grouped(frame, quasi)
@@ -197,39 +197,45 @@ def _seen(
     frame: pl.DataFrame,
     quasi: Sequence[str],
     models: Sequence[Model],
-    gone: npt.NDArray[np.bool_] | None,
+    suppressed: npt.NDArray[np.bool_] | None,
     background: Background,
     unit_columns: UnitColumns | None = None,
     multiplicity: Longs | None = None,
 ) -> Classes:
     """The published classes with all that the models look at."""
-    shown, theirs = _shown(frame, quasi, gone, unit_columns)
+    published_frame, theirs = _shown(frame, quasi, suppressed, unit_columns)
     if multiplicity is not None:
-        background = replace(background, multiplicity=multiplicity if gone is None else multiplicity[~gone])
+        background = replace(background, multiplicity=multiplicity if suppressed is None else multiplicity[~suppressed])
     if theirs is not None:
         background = replace(background, units=theirs.units)
-    return published_classes(shown, quasi, models, background)
+    return published_classes(published_frame, quasi, models, background)
 
 
 @overload
 def _shown(
-    frame: pl.DataFrame, quasi: Sequence[str], gone: npt.NDArray[np.bool_] | None, unit_columns: UnitColumns
+    frame: pl.DataFrame, quasi: Sequence[str], suppressed: npt.NDArray[np.bool_] | None, unit_columns: UnitColumns
 ) -> tuple[pl.DataFrame, UnitColumns]: ...
 @overload
 def _shown(
-    frame: pl.DataFrame, quasi: Sequence[str], gone: npt.NDArray[np.bool_] | None, unit_columns: UnitColumns | None
+    frame: pl.DataFrame,
+    quasi: Sequence[str],
+    suppressed: npt.NDArray[np.bool_] | None,
+    unit_columns: UnitColumns | None,
 ) -> tuple[pl.DataFrame, UnitColumns | None]: ...
 def _shown(
-    frame: pl.DataFrame, quasi: Sequence[str], gone: npt.NDArray[np.bool_] | None, unit_columns: UnitColumns | None
+    frame: pl.DataFrame,
+    quasi: Sequence[str],
+    suppressed: npt.NDArray[np.bool_] | None,
+    unit_columns: UnitColumns | None,
 ) -> tuple[pl.DataFrame, UnitColumns | None]:
     """The rows that are not called suppressed, and whose they are; those called so must show nothing."""
-    if gone is None or not gone.any():
+    if suppressed is None or not suppressed.any():
         return frame, unit_columns
-    empty = frame.filter(pl.Series(gone))
+    empty = frame.filter(pl.Series(suppressed))
     if not all((empty[name].cast(pl.String) == SUPPRESSED_LABEL).fill_null(False).all() for name in quasi):
         raise VerificationFailed("Some suppressed rows still show quasi-identifiers. Nothing was written.")
-    kept = pl.Series(~gone)
-    return frame.filter(kept), None if unit_columns is None else unit_columns.of(kept)
+    published_rows = pl.Series(~suppressed)
+    return frame.filter(published_rows), None if unit_columns is None else unit_columns.of(published_rows)
 
 
 def class_table(frame: pl.DataFrame, quasi: Sequence[str]) -> tuple[pl.DataFrame, int]:
@@ -249,7 +255,7 @@ def _grouped(frame: pl.DataFrame, quasi: Sequence[str], multiplicity: Longs | No
         height = frame.height if multiplicity is None else int(multiplicity.sum())
         return pl.DataFrame({"\0rows": [height]}), 0
     # Numbered, so that no column of the table can have the name of one made here.
-    keys = [f"\0{place}" for place in range(len(quasi))]
+    keys = [f"\0{index}" for index in range(len(quasi))]
     # By column and not by name: a name such as `*` or `^a.*$` would mean many columns.
     named = pl.DataFrame([frame[name].alias(key) for name, key in zip(quasi, keys, strict=True)])
     if multiplicity is None:

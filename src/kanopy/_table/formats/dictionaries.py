@@ -50,17 +50,20 @@ def read_dictionary(text: str, name: str) -> Dictionary:
     >>> found.data, [(each.name, each.first, each.last, each.text) for each in found.fields]
     ('a.raw', [('name', 1, 5, True), ('age', 6, 7, False)])
     """
-    found = _stata(text, name) if name.lower().endswith(".dct") else _spss(text, name)
-    if not found.fields:
+    dictionary = _stata(text, name) if name.lower().endswith(".dct") else _spss(text, name)
+    if not dictionary.fields:
         raise DataError(f"{name} names no fields with their columns. Give a dictionary such as: str name 1-5.")
     seen: set[str] = set()
-    for each in found.fields:
-        if each.last < each.first or each.first < 1:
-            raise DataError(f"{name} places {each.name!r} in columns {each.first}-{each.last}. Correct them.")
-        if each.name in seen:
-            raise DataError(f"{name} names the field {each.name!r} twice. Give each one a name of its own.")
-        seen.add(each.name)
-    return found
+    for column_field in dictionary.fields:
+        if column_field.last < column_field.first or column_field.first < 1:
+            raise DataError(
+                f"{name} places {column_field.name!r} in columns {column_field.first}-{column_field.last}. Correct "
+                f"them."
+            )
+        if column_field.name in seen:
+            raise DataError(f"{name} names the field {column_field.name!r} twice. Give each one a name of its own.")
+        seen.add(column_field.name)
+    return dictionary
 
 
 # ---- Stata ----------------------------------------------------------------------------------------------------------
@@ -80,7 +83,7 @@ _SEVERAL = re.compile(r"\b_lines?\s*\(\s*(\d+)|\b_newline|^\s*(\d+)\s*(?:lines|:
 
 
 def _stata(text: str, name: str) -> Dictionary:
-    text = re.sub(r"/\*.*?\*/", lambda own: "\n" * own.group().count("\n"), text, flags=re.DOTALL)
+    text = re.sub(r"/\*.*?\*/", lambda comment: "\n" * comment.group().count("\n"), text, flags=re.DOTALL)
     text = re.sub(r"(?m)^\s*\*.*$|//.*$", "", text)
     begin = _USING.search(text)
     end = text.find("}", begin.end()) if begin else -1
@@ -97,21 +100,23 @@ def _stata(text: str, name: str) -> Dictionary:
 
 
 def _infix(body: str, before: int, name: str) -> list[Field]:
-    found = []
+    fields = []
     for number, line in enumerate(body.splitlines(), before):
         rest = re.sub(r"^\s*1\s*(?:lines|first|:)\s*", "", line, flags=re.IGNORECASE)
-        for own in _INFIX.finditer(rest):
-            first = int(own["first"])
-            found.append(
-                Field(own["name"], first, int(own["last"] or first), (own["type"] or "").lower().startswith("str"))
+        for match in _INFIX.finditer(rest):
+            first = int(match["first"])
+            fields.append(
+                Field(
+                    match["name"], first, int(match["last"] or first), (match["type"] or "").lower().startswith("str")
+                )
             )
         if _INFIX.sub("", rest).strip():
             raise _not_understood(name, number, line)
-    return found
+    return fields
 
 
 def _infile(body: str, before: int, name: str) -> list[Field]:
-    found, at = [], 1
+    fields, at = [], 1
     for number, line in enumerate(body.splitlines(), before):
         rest = _OF_THE_FILE.sub("", line.strip())
         while moved := re.match(r"_(column|skip)\s*\(\s*(\d+)\s*\)\s*|_skip\b\s*", rest):
@@ -119,14 +124,14 @@ def _infile(body: str, before: int, name: str) -> list[Field]:
             rest = rest[moved.end() :]
         if not rest.strip():
             continue
-        own = _INFILE.match(rest)
-        if own is None or own["width"] is None or own["kind"] not in ("s", "S", "f", "g", "e"):
+        fixed_field = _INFILE.match(rest)
+        if fixed_field is None or fixed_field["width"] is None or fixed_field["kind"] not in ("s", "S", "f", "g", "e"):
             raise _not_understood(name, number, line)
-        width = int(own["width"])
-        text = own["kind"] in "sS" or (own["type"] or "").lower().startswith("str")
-        found.append(Field(own["name"], at, at + width - 1, text))
+        width = int(fixed_field["width"])
+        text = fixed_field["kind"] in "sS" or (fixed_field["type"] or "").lower().startswith("str")
+        fields.append(Field(fixed_field["name"], at, at + width - 1, text))
         at += width
-    return found
+    return fields
 
 
 def _not_understood(name: str, number: int, line: str) -> DataError:
@@ -149,34 +154,46 @@ _PLACED = re.compile(
 def _spss(text: str, name: str) -> Dictionary:
     text = re.sub(r"/\*.*?(?:\*/|$)", "", text, flags=re.MULTILINE)
     text = re.sub(r"(?m)^\s*\*[^.]*\.\s*$", "", text)
-    found = _LIST.search(text)
-    if found is None:
+    list_match = _LIST.search(text)
+    if list_match is None:
         raise DataError(f"{name} holds no DATA LIST with the columns of each field, which ends with a point.")
-    body = found["body"]
-    place = _FILE.search(body)
-    data = None if place is None else place["place"].strip("'\"")
+    body = list_match["body"]
+    file_match = _FILE.search(body)
+    data = None if file_match is None else file_match["place"].strip("'\"")
     options, _, listed = body.partition("/")
-    if place is not None and "/" in place["place"]:
+    if file_match is not None and "/" in file_match["place"]:
         # The path itself holds slashes.
-        options, _, listed = body[place.end() :].partition("/")
-        options = body[: place.start()] + options
-    if re.search(r"\b(FREE|LIST)\b", options.replace(place.group() if place else "", ""), re.IGNORECASE):
+        options, _, listed = body[file_match.end() :].partition("/")
+        options = body[: file_match.start()] + options
+    if re.search(r"\b(FREE|LIST)\b", options.replace(file_match.group() if file_match else "", ""), re.IGNORECASE):
         raise DataError(f"{name} reads fields by separators (FREE or LIST), not by columns. Give the file as .csv.")
     records = re.search(r"RECORDS\s*=\s*(\d+)", options, re.IGNORECASE)
     listed = re.sub(r"^\s*1\s+", " ", listed)
     if (records and records[1] != "1") or "/" in listed:
         raise DataError(f"{name} spreads a record over several lines (RECORDS, /), which is not read.")
     fields: list[Field] = []
-    for own in _PLACED.finditer(listed):
-        names, first, last = own["names"].split(), int(own["first"]), int(own["last"] or own["first"])
-        kind, width = (own["kind"] or "F").upper(), last - first + 1
+    for field_match in _PLACED.finditer(listed):
+        names, first, last = (
+            field_match["names"].split(),
+            int(field_match["first"]),
+            int(field_match["last"] or field_match["first"]),
+        )
+        kind, width = (field_match["kind"] or "F").upper(), last - first + 1
         if kind not in ("A", "F", "N") or width % len(names):
-            raise DataError(f"{name} has a field that is not understood: {short(own.group())}. Formats are A, F and N.")
-        each = width // len(names)
+            raise DataError(
+                f"{name} has a field that is not understood: {short(field_match.group())}. Formats are A, F and N."
+            )
+        field_width = width // len(names)
         for number, called in enumerate(names):
-            start = first + number * each
+            start = first + number * field_width
             fields.append(
-                Field(called, start, start + each - 1, kind == "A", int(own["decimals"] or 0) * (kind != "A"))
+                Field(
+                    called,
+                    start,
+                    start + field_width - 1,
+                    kind == "A",
+                    int(field_match["decimals"] or 0) * (kind != "A"),
+                )
             )
     if rest := _PLACED.sub("", listed).strip():
         raise DataError(f"{name} has fields that are not understood: {short(rest)}. Write them as: name 1-5 (A).")
@@ -188,57 +205,59 @@ _TEXT = r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\""
 
 def _statements(text: str, start: str) -> list[str]:
     pattern = rf"(?im)^\s*{start}\b((?:{_TEXT}|[^'\"])*?)\.\s*$"
-    return [found[1] for found in re.finditer(pattern, text)]
+    return [statement[1] for statement in re.finditer(pattern, text)]
 
 
 def _with_labels(fields: tuple[Field, ...], text: str) -> tuple[Field, ...]:
     labels: dict[str, dict[str, str]] = {}
-    for own in _statements(text, r"(?:ADD\s+)?VALUE\s+LABELS"):
-        for part in re.split(rf"/(?=(?:{_TEXT}|[^'\"])*\Z)", own):
-            names = re.match(r"\s*((?:[A-Za-z@#$_][\w.@#$]*\s*,?\s*)+)", part)
+    for statement in _statements(text, r"(?:ADD\s+)?VALUE\s+LABELS"):
+        for label_set in re.split(rf"/(?=(?:{_TEXT}|[^'\"])*\Z)", statement):
+            names = re.match(r"\s*((?:[A-Za-z@#$_][\w.@#$]*\s*,?\s*)+)", label_set)
             if names is None:
                 continue
-            pairs = re.findall(rf"({_TEXT}|[-+.\d]+)\s*({_TEXT})", part[names.end() :])
-            said = {_unquoted(code): _unquoted(label) for code, label in pairs}
+            pairs = re.findall(rf"({_TEXT}|[-+.\d]+)\s*({_TEXT})", label_set[names.end() :])
+            label_of_code = {_unquoted(code): _unquoted(label) for code, label in pairs}
             for name in re.split(r"[\s,]+", names[1].strip()):
-                labels.setdefault(name.lower(), {}).update(said)
-    return tuple(replace(each, labels=labels.get(each.name.lower(), {})) for each in fields)
+                labels.setdefault(name.lower(), {}).update(label_of_code)
+    return tuple(replace(column_field, labels=labels.get(column_field.name.lower(), {})) for column_field in fields)
 
 
 def _with_missing(fields: tuple[Field, ...], text: str, name: str) -> tuple[Field, ...]:
     missing: dict[str, list[tuple[float, float]]] = {}
-    for own in _statements(text, r"MISSING\s+VALUES?"):
-        for names, values in re.findall(r"([A-Za-z@#$_][\w.@#$\s,]*?)\s*\(([^)]*)\)", own):
-            said: list[tuple[float, float]] = []
+    for statement in _statements(text, r"MISSING\s+VALUES?"):
+        for names, values in re.findall(r"([A-Za-z@#$_][\w.@#$\s,]*?)\s*\(([^)]*)\)", statement):
+            missing_ranges: list[tuple[float, float]] = []
             ends = {"LO": float("-inf"), "LOWEST": float("-inf"), "HI": float("inf"), "HIGHEST": float("inf")}
-            for part in re.split(r",|(?<=\d)\s+(?!THRU)(?=[-\d])", values.strip(), flags=re.IGNORECASE):
-                both = [each.strip() for each in re.split(r"\bTHRU\b", part, flags=re.IGNORECASE)]
+            for value_text in re.split(r",|(?<=\d)\s+(?!THRU)(?=[-\d])", values.strip(), flags=re.IGNORECASE):
+                both = [bound.strip() for bound in re.split(r"\bTHRU\b", value_text, flags=re.IGNORECASE)]
                 try:
-                    numbers = [ends[each.upper()] if each.upper() in ends else float(each) for each in both]
+                    numbers = [ends[bound.upper()] if bound.upper() in ends else float(bound) for bound in both]
                 except ValueError:
                     raise DataError(f"{name} has missing values that are not understood: {short(values)}.") from None
-                said.append((numbers[0], numbers[-1]))
-            for each in re.split(r"[\s,]+", names.strip()):
-                missing.setdefault(each.lower(), []).extend(said)
-    return tuple(replace(each, missing=tuple(missing.get(each.name.lower(), ()))) for each in fields)
+                missing_ranges.append((numbers[0], numbers[-1]))
+            for field_name in re.split(r"[\s,]+", names.strip()):
+                missing.setdefault(field_name.lower(), []).extend(missing_ranges)
+    return tuple(
+        replace(column_field, missing=tuple(missing.get(column_field.name.lower(), ()))) for column_field in fields
+    )
 
 
 def _unquoted(text: str) -> str:
     return text[1:-1].replace(text[0] * 2, text[0]) if text[:1] in "'\"" else text
 
 
-def data_of(dictionary: Dictionary, place: Path) -> Path:
+def data_of(dictionary: Dictionary, path: Path) -> Path:
     """The file that a dictionary describes: the one that it names, or one of the same name beside it."""
     if dictionary.data is not None:
         named = Path(dictionary.data.replace("\\", "/"))
-        for candidate in (place.parent / named.name, place.parent / f"{named.name}.raw"):
+        for candidate in (path.parent / named.name, path.parent / f"{named.name}.raw"):
             if candidate.exists():
                 return candidate
-        raise DataError(f"{place} describes {dictionary.data!r}, which is not beside it. Put both into one folder.")
+        raise DataError(f"{path} describes {dictionary.data!r}, which is not beside it. Put both into one folder.")
     for suffix in (".dat", ".raw", ".txt", ".asc"):
-        if (found := place.with_suffix(suffix)).exists():
-            return found
+        if (candidate_file := path.with_suffix(suffix)).exists():
+            return candidate_file
     raise DataError(
-        f"{place} does not name the file it describes, and there is no {place.stem}.dat beside it. Give both: "
-        f"DATA.dat::{place.name}."
+        f"{path} does not name the file it describes, and there is no {path.stem}.dat beside it. Give both: "
+        f"DATA.dat::{path.name}."
     )

@@ -105,20 +105,20 @@ def find_encoding(data: bytes, name: str) -> Reading:
     lines = _sample(data)
     if _only_signs(lines):
         return Reading("cp1252", 0.0, 0.0, "", b"\n".join(lines).decode("cp1252"))
-    found: list[Reading] = []
+    readings: list[Reading] = []
     for encoding in CANDIDATES:
         try:
             text = b"\n".join(lines).decode(encoding)
         except UnicodeDecodeError:
             continue
-        found.append(_reading(encoding, text))
-    found.sort(key=lambda each: -each.likely)
-    for place, best in enumerate(found):
+        readings.append(_reading(encoding, text))
+    readings.sort(key=lambda reading: -reading.likely)
+    for index, best in enumerate(readings):
         try:
             data.decode(best.encoding)
         except UnicodeDecodeError:
             continue
-        others = [other for other in found[place + 1 :] if other.text != best.text]
+        others = [other for other in readings[index + 1 :] if other.text != best.text]
         if best.poor > POOR or (others and best.likely - others[0].likely < MARGIN):
             return _doubtful(name, data, [best, *others])
         return best
@@ -130,12 +130,12 @@ def find_encoding(data: bytes, name: str) -> Reading:
 
 def _sample(data: bytes) -> list[bytes]:
     """Different lines with a byte beyond ASCII, spread over the first of them."""
-    found: dict[bytes, None] = {}
+    lines_seen: dict[bytes, None] = {}
     for line in _LINES.finditer(data):
-        found[line.group()[:2000]] = None
-        if len(found) >= SAMPLE_LINES:
+        lines_seen[line.group()[:2000]] = None
+        if len(lines_seen) >= SAMPLE_LINES:
             break
-    return list(found)
+    return list(lines_seen)
 
 
 def _reading(encoding: str, text: str) -> Reading:
@@ -150,10 +150,10 @@ def _reading(encoding: str, text: str) -> Reading:
     costs_by: dict[str, list[float]] = {}
     for language in ALPHABETS:
         table = _tables()[language]
-        costs_by[language] = [sum(map(table.cost, own)) + extra for own, extra in zip(cut, odd, strict=True)]
+        costs_by[language] = [sum(map(table.cost, costs)) + extra for costs, extra in zip(cut, odd, strict=True)]
     best = min(costs_by, key=lambda language: sum(costs_by[language]))
     # Names of many languages in one table: each word in the language that has it, which is less likely.
-    mixed = sum(min(costs_by[language][place] for language in ALPHABETS) + 4.0 for place in range(len(words)))
+    mixed = sum(min(costs_by[language][index] for language in ALPHABETS) + 4.0 for index in range(len(words)))
     cost = min(sum(costs_by[best]), mixed)
     count = sum(map(len, cut))
     return Reading(encoding, CANDIDATES[encoding] - cost, cost / max(count, 1), best, text)
@@ -166,8 +166,8 @@ def _strange(word: str) -> float:
     )
     inside = len(_CAPITALS_INSIDE.findall(word)) if not word.isascii() else 0
     mixed = sum(
-        6.0 for pair in pairwise(word) if any(map(_LATIN.match, pair)) and any(each.isalpha() for each in pair)
-        and not all(_LATIN.match(each) for each in pair if each.isalpha())
+        6.0 for pair in pairwise(word) if any(map(_LATIN.match, pair)) and any(letter.isalpha() for letter in pair)
+        and not all(_LATIN.match(letter) for letter in pair if letter.isalpha())
     )  # fmt: skip
     return after_small + 3.0 * inside + mixed
 
@@ -180,10 +180,10 @@ class _Pairs:
         self.letters: set[str] = set()
 
     def cost(self, pair: str) -> float:
-        found = self.known.get(pair)
-        if found is None:
-            found = self.known[pair] = self._unknown(pair)
-        return found
+        pair_cost = self.known.get(pair)
+        if pair_cost is None:
+            pair_cost = self.known[pair] = self._unknown(pair)
+        return pair_cost
 
     def _unknown(self, pair: str) -> float:
         cost = _NEW_PAIR
@@ -197,7 +197,7 @@ class _Pairs:
             if letter > "\x7f" and letter not in self.letters:
                 usual = letter in _USUAL
                 if unicodedata.category(letter)[0] not in "LM":
-                    beside = all(each.isalpha() for each in pair if each != letter)
+                    beside = all(other_letter.isalpha() for other_letter in pair if other_letter != letter)
                     cost = 8.0 if letter in _AFTER_LETTERS else 5.0 if usual and not beside else _ODD
                 else:
                     cost = _NEW_LETTER
@@ -240,27 +240,28 @@ def _lines() -> list[list[str]]:
 
 @lru_cache
 def _tables() -> dict[str, _Pairs]:
-    found = {language: _Pairs() for language in ALPHABETS}
-    for language, rare, *own in _lines():
+    tables = {language: _Pairs() for language in ALPHABETS}
+    for language, rare, *letter_pairs in _lines():
         if rare != "*":
-            table = found[language]
-            table.known.update(dict.fromkeys(own, float(rare)))
-            table.letters.update(letter for pair in own for letter in pair if letter > "\x7f")
-    return found
+            table = tables[language]
+            table.known.update(dict.fromkeys(letter_pairs, float(rare)))
+            table.letters.update(letter for pair in letter_pairs for letter in pair if letter > "\x7f")
+    return tables
 
 
 @lru_cache
 def _letters() -> dict[str, frozenset[str]]:
-    return {language: frozenset(own[0]) for language, rare, *own in _lines() if rare == "*"}
+    return {language: frozenset(alphabet[0]) for language, rare, *alphabet in _lines() if rare == "*"}
 
 
 def _only_signs(lines: list[bytes]) -> bool:
     """Whether everything beyond ASCII is a sign that stands alone, as in `21 °C`, `5 m²` and `£7`."""
     for line in lines:
-        for found in _HIGH_BYTES.finditer(line):
-            sign = found.group().decode("cp1252", "replace")
+        for high_bytes in _HIGH_BYTES.finditer(line):
+            sign = high_bytes.group().decode("cp1252", "replace")
             before, after = (
-                line[place : place + 1].decode("ascii", "replace") for place in (found.start() - 1, found.end())
+                line[position : position + 1].decode("ascii", "replace")
+                for position in (high_bytes.start() - 1, high_bytes.end())
             )
             if sign not in _USUAL or (before.isalpha() and sign not in "²³"):
                 return False
@@ -269,50 +270,53 @@ def _only_signs(lines: list[bytes]) -> bool:
     return bool(lines)
 
 
-def _doubtful(name: str, data: bytes, found: list[Reading]) -> Reading:
+def _doubtful(name: str, data: bytes, readings: list[Reading]) -> Reading:
     """The likeliest reading if few lines depend on it, else the error that shows a line in each of the likeliest."""
-    shown: dict[str, str] = {}
+    lines_shown: dict[str, str] = {}
     texts: set[str] = set()
     places = None
-    for reading in found:
+    for reading in readings:
         lines = reading.text.split("\n")
         if reading.text in texts:
             continue
         texts.add(reading.text)
         if places is None:
-            places = max(range(min(len(lines), 50)), key=lambda place: sum(letter > "\x7f" for letter in lines[place]))
-        shown[reading.encoding] = _beyond_ascii(lines[places])
-        if len(shown) == 4:
+            places = max(
+                range(min(len(lines), 50)), key=lambda line_index: sum(letter > "\x7f" for letter in lines[line_index])
+            )
+        lines_shown[reading.encoding] = _beyond_ascii(lines[places])
+        if len(lines_shown) == 4:
             break
-    line = _line_number(data, _sample(data)[places or 0]) if found else 0
-    said = ", ".join(f"{encoding}: {short(text)}" for encoding, text in shown.items())
+    line = _line_number(data, _sample(data)[places or 0]) if readings else 0
+    line_readings = ", ".join(f"{encoding}: {short(text)}" for encoding, text in lines_shown.items())
     count, all_lines = sum(1 for _ in _LINES.finditer(data)), max(data.count(b"\n"), data.count(b"\r"), 1)
     if count <= FEW_LINES * all_lines:
-        best = found[0]
+        best = readings[0]
         if best.poor > POOR:
-            best = next((reading for reading in found if reading.encoding == "cp1252"), best)
+            best = next((reading for reading in readings if reading.encoding == "cp1252"), best)
         lines_said = "1 line has" if count == 1 else f"{count:,} of {all_lines:,} lines have"
         return replace(best, doubt=(
             f"{Path(name).name} is not UTF-8: {lines_said} letters that do not tell which encoding it is; it is read "
-            f"as {best.encoding}. Line {line:,} reads as {said}. Name the right encoding if it is another "
+            f"as {best.encoding}. Line {line:,} reads as {line_readings}. Name the right encoding if it is another "
             "(--encoding), or correct these lines."
         ))  # fmt: skip
     raise DataError(
-        f"{name} is not UTF-8, and its letters do not tell which encoding it is. Line {line:,} reads as {said}. Name "
+        f"{name} is not UTF-8, and its letters do not tell which encoding it is. Line {line:,} reads as "
+        f"{line_readings}. Name "
         'the right one (--encoding, or encoding = "…" in the job), or save the file as UTF-8.'
     )
 
 
 def _beyond_ascii(line: str) -> str:
     """The part of a line that holds its first letters beyond ASCII."""
-    first = next((place for place, letter in enumerate(line) if letter > "\x7f"), 0)
+    first = next((index for index, letter in enumerate(line) if letter > "\x7f"), 0)
     start = max(line.rfind(" ", 0, max(first - 12, 0)) + 1, first - 24, 0)
     return line[start : start + 50]
 
 
 def _line_number(data: bytes, line: bytes) -> int:
-    place = data.find(line)
-    return data.count(b"\n", 0, place) + 1 or data.count(b"\r", 0, place) + 1
+    position = data.find(line)
+    return data.count(b"\n", 0, position) + 1 or data.count(b"\r", 0, position) + 1
 
 
 _BOMS = (
@@ -360,9 +364,9 @@ def encoding_beside_utf8(data: bytes, name: str) -> tuple[str, tuple[str, ...]]:
     """The encoding of bytes that are not UTF-8; damaged UTF-8 stays UTF-8, and is told when it is read."""
     if not _looks_older(data):
         return "utf-8", ()
-    found = find_encoding(data, name)
-    return found.encoding, (
-        found.doubt or f"{Path(name).name} is not UTF-8: its letters say that it is {found.encoding}. {_IF_WRONG}",
+    reading = find_encoding(data, name)
+    return reading.encoding, (
+        reading.doubt or f"{Path(name).name} is not UTF-8: its letters say that it is {reading.encoding}. {_IF_WRONG}",
     )
 
 
@@ -412,8 +416,8 @@ def _looks_older(data: bytes) -> bool:
     """Whether bytes that are not UTF-8 are an older encoding rather than damaged UTF-8."""
     good = bad = 0
     for start in range(0, len(data), _PIECE):
-        rest, found = _UTF8_SEQUENCE.subn(b"", data[start : start + _PIECE])
-        good += found
+        rest, sequences = _UTF8_SEQUENCE.subn(b"", data[start : start + _PIECE])
+        good += sequences
         bad += len(_HIGH_BYTE.findall(rest))
     return bad > good
 

@@ -53,8 +53,8 @@ def read_fixed(path: Path, inner: str | None, encoding: str | None = None) -> Re
     text = pl.Series(lines, dtype=pl.String)
     _refuse_odd_lines(text, dictionary, str(path))
     columns = [_column(text, field, str(path), words.name) for field in dictionary.fields]
-    said = f"{path.name} is read by the columns that {words.name} names."
-    return pl.DataFrame(columns), (said, *notes)
+    note = f"{path.name} is read by the columns that {words.name} names."
+    return pl.DataFrame(columns), (note, *notes)
 
 
 def _dictionary(path: Path) -> Dictionary:
@@ -64,13 +64,13 @@ def _dictionary(path: Path) -> Dictionary:
 
 
 def _beside(path: Path) -> Path:
-    found = next((own for suffix in DICTIONARIES if (own := path.with_suffix(suffix)).exists()), None)
-    if found is None:
+    dictionary = next((candidate for suffix in DICTIONARIES if (candidate := path.with_suffix(suffix)).exists()), None)
+    if dictionary is None:
         raise DataError(
             f"{path} needs a dictionary that says where its fields stand: {path.stem}.dct or {path.stem}.sps beside "
             f"it, or {path.name}::DICTIONARY.dct. A text with separators is read as .csv."
         )
-    return found
+    return dictionary
 
 
 def _placed(lines: list[str], dictionary: Dictionary, name: str) -> list[str]:
@@ -82,8 +82,8 @@ def _placed(lines: list[str], dictionary: Dictionary, name: str) -> list[str]:
         return lines
     if len(in_bytes) == 1:
         # Filled up behind each letter, so that every field has as many characters as it had bytes.
-        return ["".join(each + "\0" * (len(each.encode()) - 1) for each in line) for line in lines]
-    number = next(place for place, line in enumerate(lines, 1) if not line.isascii())
+        return ["".join(letter + "\0" * (len(letter.encode()) - 1) for letter in line) for line in lines]
+    number = next(line_number for line_number, line in enumerate(lines, 1) if not line.isascii())
     raise DataError(
         f"{name} has letters beyond ASCII (line {number:,}), and its lines differ in length: whether its columns count "
         "letters or bytes cannot be told. Fill the lines up with blanks, or name a one-byte encoding (--encoding)."
@@ -109,51 +109,51 @@ def _refuse_odd_lines(text: pl.Series, dictionary: Dictionary, name: str) -> Non
 
 
 def _column(text: pl.Series, field: Field, name: str, words: str) -> pl.Series:
-    own = text.str.slice(field.first - 1, field.last - field.first + 1).str.replace_all("\0", "").str.strip_chars(" ")
-    own = own.set(own.is_in(list(_NOTHING if not field.text else _NOTHING[:1])), None)
+    texts = text.str.slice(field.first - 1, field.last - field.first + 1).str.replace_all("\0", "").str.strip_chars(" ")
+    texts = texts.set(texts.is_in(list(_NOTHING if not field.text else _NOTHING[:1])), None)
     if not field.text:
-        wrong = ~own.str.contains(_NUMBER).fill_null(True)
+        wrong = ~texts.str.contains(_NUMBER).fill_null(True)
         if wrong.any():
             line = int(wrong.arg_true()[0])
             raise DataError(
-                f"Line {line + 1:,} of {name} holds {short(own[line])} in columns {field.first}-{field.last}, where "
+                f"Line {line + 1:,} of {name} holds {short(texts[line])} in columns {field.first}-{field.last}, where "
                 f"{words} says that there is the number {field.name!r}. Check that the dictionary is about this file."
             )
         if field.decimals:
-            own = _pointed(own, field.decimals)
+            texts = _pointed(texts, field.decimals)
     if field.missing:
-        numbers = own.cast(pl.Float64, strict=False)
+        numbers = texts.cast(pl.Float64, strict=False)
         for low, high in field.missing:
-            own = own.set(((numbers >= low) & (numbers <= high)).fill_null(False), None)
-    own = _in_words(own, field) if field.labels else own if field.text else _numbers(own)
-    return own.alias(field.name)
+            texts = texts.set(((numbers >= low) & (numbers <= high)).fill_null(False), None)
+    texts = _in_words(texts, field) if field.labels else texts if field.text else _numbers(texts)
+    return texts.alias(field.name)
 
 
-def _numbers(own: pl.Series) -> pl.Series:
+def _numbers(texts: pl.Series) -> pl.Series:
     """Numbers as such, unless they have more digits than numbers keep."""
-    digits = own.str.replace_all(r"^[-+]?0*|\.|[eEdD].*$", "").str.len_chars().fill_null(0)
-    if own.str.contains(r"^[-+]?\d+$").fill_null(True).all():
-        return own if (digits > 18).any() else own.cast(pl.Int64)
-    return own if (digits > 15).any() else own.str.replace(r"[dD]", "E").cast(pl.Float64)
+    digits = texts.str.replace_all(r"^[-+]?0*|\.|[eEdD].*$", "").str.len_chars().fill_null(0)
+    if texts.str.contains(r"^[-+]?\d+$").fill_null(True).all():
+        return texts if (digits > 18).any() else texts.cast(pl.Int64)
+    return texts if (digits > 15).any() else texts.str.replace(r"[dD]", "E").cast(pl.Float64)
 
 
-def _pointed(own: pl.Series, decimals: int) -> pl.Series:
+def _pointed(texts: pl.Series, decimals: int) -> pl.Series:
     """Numbers with the decimal point that is not written; those that have one keep it."""
-    plain = own.str.contains(r"^[-+]?\d+$").fill_null(False)
-    digits = own.str.strip_chars_start("+-").str.zfill(decimals + 1)
-    sign = own.str.extract(r"^([-+])", 1).fill_null("")
+    plain = texts.str.contains(r"^[-+]?\d+$").fill_null(False)
+    digits = texts.str.strip_chars_start("+-").str.zfill(decimals + 1)
+    sign = texts.str.extract(r"^([-+])", 1).fill_null("")
     pointed = sign + digits.str.head(-decimals) + "." + digits.str.tail(decimals)
-    return pl.select(pl.when(plain).then(pointed).otherwise(own)).to_series()
+    return pl.select(pl.when(plain).then(pointed).otherwise(texts)).to_series()
 
 
-def _in_words(own: pl.Series, field: Field) -> pl.Series:
+def _in_words(raw: pl.Series, field: Field) -> pl.Series:
     labels = dict(field.labels)
     texts = list(labels.values())
     labels = {code: text if texts.count(text) == 1 else f"{text} ({code})" for code, text in labels.items()}
     if field.text:
-        return own.replace(labels)
+        return raw.replace(labels)
     numbers = {float(code): text for code, text in labels.items() if code.replace(".", "", 1).lstrip("+-").isdigit()}
-    known = own.cast(pl.Float64, strict=False).replace_strict(
+    labelled = raw.cast(pl.Float64, strict=False).replace_strict(
         list(numbers), list(numbers.values()), default=None, return_dtype=pl.String
     )
-    return pl.select(pl.coalesce(known, own)).to_series()
+    return pl.select(pl.coalesce(labelled, raw)).to_series()

@@ -36,11 +36,11 @@ def read_json(data: bytes, name: str, *, lines: bool, encoding: str | None = Non
     if not records:
         raise DataError(f"{name} holds no records. Give a list of records, one record per line, or columns by name.")
     columns: dict[str, list[Any]] = {}
-    for place, record in enumerate(records):
-        flat = dict(_flat(record, "", name, place + 1, 0))
+    for index, record in enumerate(records):
+        flat = dict(_flat(record, "", name, index + 1, 0))
         for key in flat:
             if key not in columns:
-                columns[key] = [_MISSING] * place
+                columns[key] = [_MISSING] * index
         check_width(len(columns), name)
         for key, values in columns.items():
             values.append(flat.get(key, _MISSING))
@@ -51,13 +51,13 @@ def read_json(data: bytes, name: str, *, lines: bool, encoding: str | None = Non
 
 
 def _parsed(text: str, name: str, line: int) -> Any:
-    def pairs(own: list[tuple[str, Any]]) -> dict[str, Any]:
-        found = dict(own)
-        if len(found) < len(own):
-            keys = [key for key, _ in own]
+    def pairs(items: list[tuple[str, Any]]) -> dict[str, Any]:
+        record = dict(items)
+        if len(record) < len(items):
+            keys = [key for key, _ in items]
             twice = next(key for key in keys if keys.count(key) > 1)
             raise DataError(f"{name} names {short(twice)} twice in one record{about}. Give each value its own name.")
-        return found
+        return record
 
     about = f" (line {line:,})" if line > 1 else ""
     try:
@@ -81,29 +81,33 @@ def _by_line(text: str, name: str) -> Iterator[dict[str, Any]]:
             yield record
 
 
-def _records(found: Any, name: str) -> Iterable[dict[str, Any]]:
+def _records(content: Any, name: str) -> Iterable[dict[str, Any]]:
     """Records from a list of them, from columns by name, or from the one list that an object holds."""
-    if isinstance(found, dict):
-        lists = {key: value for key, value in found.items() if isinstance(value, list)}
-        of_records = [key for key, value in lists.items() if value and all(isinstance(each, dict) for each in value)]
+    if isinstance(content, dict):
+        lists = {key: value for key, value in content.items() if isinstance(value, list)}
+        of_records = [key for key, value in lists.items() if value and all(isinstance(item, dict) for item in value)]
         if len(of_records) == 1:
-            return list(found[of_records[0]])
+            return list(content[of_records[0]])
         if len(of_records) > 1:
             raise DataError(f"{name} holds several tables: {some(of_records)}. Keep one of them.")
-        if lists and len(lists) == len(found):
+        if lists and len(lists) == len(content):
             lengths = {len(value) for value in lists.values()}
             if len(lengths) == 1:
                 return [dict(zip(lists, row, strict=True)) for row in zip(*lists.values(), strict=True)]
             short_one = min(lists, key=lambda key: len(lists[key]))
             raise DataError(f"The columns of {name} have different lengths; the shortest is {short_one!r}.")
-        if found and all(isinstance(value, dict) for value in found.values()):
+        if content and all(isinstance(value, dict) for value in content.values()):
             raise DataError(
                 f"{name} holds records by a key, or columns by row numbers. Write it as a list of records "
                 "(orient='records' in pandas)."
             )
-    wrong = next((each for each in found if not isinstance(each, dict)), None) if isinstance(found, list) else found
-    if isinstance(found, list) and all(isinstance(each, dict) for each in found):
-        return found
+    wrong = (
+        next((record for record in content if not isinstance(record, dict)), None)
+        if isinstance(content, list)
+        else content
+    )
+    if isinstance(content, list) and all(isinstance(record, dict) for record in content):
+        return content
     raise DataError(
         f"{name} is no table: it holds {short(json.dumps(wrong))} where a record belongs. Give a list of records, such "
         'as [{"age": 41}].'
@@ -114,17 +118,17 @@ def _flat(value: dict[str, Any], before: str, name: str, record: int, deep: int)
     """The values of a record by dotted names."""
     if deep > MOST_DEEP:
         raise DataError(f"Record {record:,} of {name} is nested more than {MOST_DEEP} deep. Flatten it.")
-    for key, own in value.items():
+    for key, inner_value in value.items():
         called = f"{before}.{key}" if before else key
-        if isinstance(own, dict):
-            yield from _flat(own, called, name, record, deep + 1)
-        elif isinstance(own, list) and any(isinstance(each, (dict, list)) for each in own):
+        if isinstance(inner_value, dict):
+            yield from _flat(inner_value, called, name, record, deep + 1)
+        elif isinstance(inner_value, list) and any(isinstance(element, (dict, list)) for element in inner_value):
             raise DataError(
                 f"Record {record:,} of {name} holds a table of its own in {called!r}. Take it out, or write one record "
                 "per entry."
             )
         else:
-            yield called, own
+            yield called, inner_value
 
 
 def _column(name: str, values: list[Any], where: str) -> pl.Series:
@@ -133,15 +137,15 @@ def _column(name: str, values: list[Any], where: str) -> pl.Series:
     kinds = {type(value) for value in plain if value is not None}
     if list in kinds:
         if kinds != {list}:
-            place = next(
-                place for place, each in enumerate(plain, 1) if each is not None and not isinstance(each, list)
+            index = next(
+                index for index, cell in enumerate(plain, 1) if cell is not None and not isinstance(cell, list)
             )
             raise DataError(
-                f"{name!r} of {where} is a list in some records and none in record {place:,}. Make it the same in all."
+                f"{name!r} of {where} is a list in some records and none in record {index:,}. Make it the same in all."
             )
-        inner = {type(each) for value in plain if value is not None for each in value if each is not None}
+        inner = {type(element) for value in plain if value is not None for element in value if element is not None}
         if inner - {int}:
-            plain = [None if each is None else [_text(item) for item in each] for each in plain]
+            plain = [None if cell is None else [_text(item) for item in cell] for cell in plain]
         return pl.Series(name, plain, dtype=pl.List(pl.Int64 if inner == {int} else pl.String))
     if kinds <= {int} and all(value is None or abs(value) < 2**63 for value in plain) and kinds:
         return pl.Series(name, plain, dtype=pl.Int64)

@@ -37,8 +37,10 @@ class Layout:
     @classmethod
     def of(cls, job: Any) -> Layout:
         """What a job, or a dictionary, says of it."""
-        said = job if isinstance(job, dict) else {name: getattr(job, name, None) for name in cls.__dataclass_fields__}
-        return cls(**{name: said.get(name) for name in cls.__dataclass_fields__})
+        settings = (
+            job if isinstance(job, dict) else {name: getattr(job, name, None) for name in cls.__dataclass_fields__}
+        )
+        return cls(**{name: settings.get(name) for name in cls.__dataclass_fields__})
 
     def over(self, job: Any) -> Layout:
         """The same, with what a job says where this one says nothing.
@@ -46,9 +48,9 @@ class Layout:
         >>> Layout(sheet="2024").over({"sheet": "2023", "header_row": 3})
         Layout(encoding=None, delimiter=None, sheet='2024', header_row=3)
         """
-        said = Layout.of(job)
+        other_layout = Layout.of(job)
         return Layout(*(
-            getattr(said, name) if getattr(self, name) is None else getattr(self, name)
+            getattr(other_layout, name) if getattr(self, name) is None else getattr(self, name)
             for name in self.__dataclass_fields__
         ))  # fmt: skip
 
@@ -61,8 +63,8 @@ class Layout:
         """Refuse what has no meaning for a kind of file; `names` have."""
         vain = [name for name in self.__dataclass_fields__ if name not in names and getattr(self, name) is not None]
         if vain:
-            said = listed([name.replace("_", "-") for name in vain])
-            raise DataError(f"{where} is {what}: {said} says nothing about it. Leave it out.")
+            names_in_vain = listed([name.replace("_", "-") for name in vain])
+            raise DataError(f"{where} is {what}: {names_in_vain} says nothing about it. Leave it out.")
 
 
 @dataclass(frozen=True)
@@ -93,7 +95,7 @@ def find_header(rows: Sequence[Row], width: int, where: str, numbers: Sequence[i
         ):  # fmt: skip
             raise _two_rows(where, numbers[first], numbers[first + 1])
         return Header(first, above)
-    found = next(
+    header_index = next(
         (
             index
             for index in range(first + 1, len(rows))
@@ -101,28 +103,29 @@ def find_header(rows: Sequence[Row], width: int, where: str, numbers: Sequence[i
         ),
         None,
     )
-    if found is None or not _names(rows, found):
+    if header_index is None or not _names(rows, header_index):
         return Header(first, above)
-    titles = rows[first:found]
-    if _filled(rows[found - 1]) > 1 and len(rows[found - 1]) == width:
-        raise _two_rows(where, numbers[found - 1], numbers[found])
+    titles = rows[first:header_index]
+    if _filled(rows[header_index - 1]) > 1 and len(rows[header_index - 1]) == width:
+        raise _two_rows(where, numbers[header_index - 1], numbers[header_index])
     sure = (
         any(not _filled(row) for row in titles)
-        or contrasts(rows, found)
+        or contrasts(rows, header_index)
         or all(str(row[0] or "").lstrip().startswith("#") for row in titles)
     )
     if not sure:
         raise DataError(
             f"{where} may name its columns in row {numbers[first]:,} ({_shown(rows[first])}) or in row "
-            f"{numbers[found]:,} ({_shown(rows[found])}). Say which (header-row = {numbers[found]} in the job), or "
+            f"{numbers[header_index]:,} ({_shown(rows[header_index])}). Say which (header-row = "
+            f"{numbers[header_index]} in the job), or "
             "take away what is no part of the table."
         )
-    count = numbers[found] - 1
+    count = numbers[header_index] - 1
     rows_said = "1 row is" if count == 1 else f"{count:,} rows are"
     return Header(
-        found,
+        header_index,
         (
-            f"The names of columns of {where} are read from row {numbers[found]:,}; {rows_said} left out above "
+            f"The names of columns of {where} are read from row {numbers[header_index]:,}; {rows_said} left out above "
             "it (titles, empty rows). header-row in the job says otherwise.",
         ),
     )
@@ -188,8 +191,8 @@ def contrasts(rows: Sequence[Row], index: int) -> bool:
     True
     """
     below = [row for row in rows[index + 1 : index + LOOKED_AT] if _filled(row)]
-    for place, name in enumerate(rows[index]):
-        cells = [row[place] for row in below if place < len(row) and str(row[place] or "").strip()]
+    for column_index, name in enumerate(rows[index]):
+        cells = [row[column_index] for row in below if column_index < len(row) and str(row[column_index] or "").strip()]
         if cells and not numeric(name) and sum(map(numeric, cells)) * 5 >= len(cells) * 4:
             return True
     return False

@@ -23,11 +23,11 @@ _ROW_HEADER, _LAST_CELL_RECORD = 0, 11
 
 def check_area(packed: zipfile.ZipFile, where: str) -> None:
     """Refuse a workbook with a sheet whose few cells lie far apart."""
-    for part in packed.namelist():
-        if not (found := _SHEET.fullmatch(part)):
+    for member in packed.namelist():
+        if not (match := _SHEET.fullmatch(member)):
             continue
-        with packed.open(part) as sheet:
-            cells, rows, columns, last = (_of_xml if found[1] else _of_records)(sheet)
+        with packed.open(member) as sheet:
+            cells, rows, columns, last = (_of_xml if match[1] else _of_records)(sheet)
         if rows * columns > max(ALWAYS_CELLS, MOST_TO_ONE * cells):
             raise DataError(
                 f"{where} has a sheet with {cells:,} filled cells in an area of {rows:,} rows and {columns:,} columns. "
@@ -42,11 +42,11 @@ def _of_xml(sheet: Any) -> tuple[int, int, int, str]:
         piece = rest + piece
         end = piece.rfind(b"<")
         piece, rest = piece[:end], piece[end:][:4096]
-        found = _CELL.findall(piece)
-        cells += len(found)
-        if found:
-            rows = max(rows, max(map(int, {row for _, row in found})))
-            columns = max(columns, max(map(_number, {column for column, _ in found})))
+        matches = _CELL.findall(piece)
+        cells += len(matches)
+        if matches:
+            rows = max(rows, max(map(int, {row for _, row in matches})))
+            columns = max(columns, max(map(_number, {column for column, _ in matches})))
     return cells, rows, columns, f"{_letters(columns)}{rows}"
 
 

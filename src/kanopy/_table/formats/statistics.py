@@ -70,7 +70,7 @@ def read_statistics(path: Path) -> tuple[pl.DataFrame, Labels]:
     for name, given in about.variable_value_labels.items():
         if name in frame.columns and frame[name].dtype.is_numeric():
             values[name] = _told_apart({float(code): str(label) for code, label in given.items()})
-    words = [_in_words(frame[name], own) for name, own in values.items()]
+    words = [_in_words(frame[name], value_labels) for name, value_labels in values.items()]
     return frame.with_columns(words), Labels(columns, values)
 
 
@@ -82,12 +82,12 @@ def _told_apart(labels: dict[float, str]) -> dict[float, str]:
 
 def _in_words(column: pl.Series, labels: dict[float, str]) -> pl.Series:
     plain = column.rename("").cast(pl.Float64)
-    known = plain.replace_strict(list(labels), list(labels.values()), default=None, return_dtype=pl.String)
-    both = pl.select(pl.coalesce(known, as_labels(plain))).to_series()
+    labelled = plain.replace_strict(list(labels), list(labels.values()), default=None, return_dtype=pl.String)
+    both = pl.select(pl.coalesce(labelled, as_labels(plain))).to_series()
     return both.alias(column.name)
 
 
-def write_statistics(frame: pl.DataFrame, place: Path, suffix: str, labels: Labels | None) -> None:
+def write_statistics(frame: pl.DataFrame, path: Path, suffix: str, labels: Labels | None) -> None:
     """Write a table with the labels of its columns and values, as far as its format has them."""
     library, labels = _library(), labels or Labels()
     coded: dict[str, dict[float, str]] = {}
@@ -97,17 +97,17 @@ def write_statistics(frame: pl.DataFrame, place: Path, suffix: str, labels: Labe
         if name in labels.values and is_text(column) and suffix not in WITHOUT_LABELS:
             column, coded[name] = _in_codes(column, dict(labels.values[name]))
         columns.append(column.cast(pl.String) if is_text(column) else column)
-    said = [labels.columns.get(name) or "" for name in frame.columns]
-    options: dict[str, Any] = {"column_labels": said}
+    column_labels = [labels.columns.get(name) or "" for name in frame.columns]
+    options: dict[str, Any] = {"column_labels": column_labels}
     if suffix not in WITHOUT_LABELS:
         options["variable_value_labels"] = coded
     if suffix == ".zsav":
         options["compress"] = True
     try:
-        getattr(library, WRITERS[suffix])(pl.DataFrame(columns), str(place), **options)
+        getattr(library, WRITERS[suffix])(pl.DataFrame(columns), str(path), **options)
     except (library.ReadstatError, library.PyreadstatError, ValueError, TypeError) as error:
         raise DataError(f"The release does not fit into a {suffix} file: {error}. Write to another format.") from None
-    _restamp(place, suffix)
+    _restamp(path, suffix)
 
 
 STAMPS = {
@@ -120,18 +120,18 @@ STAMPS = {
 FORMS = {"a": "%d %b %y", "b": "%H:%M:%S", "c": "%d %b %Y %H:%M", "d": "%d%b%y:%H:%M:%S", "e": "%Y%m%d", "f": "%H%M%S"}
 
 
-def _restamp(place: Path, suffix: str) -> None:
+def _restamp(path: Path, suffix: str) -> None:
     """Put the same time into a file whatever the time is: the same release has the same bytes."""
-    content = bytearray(place.read_bytes())
-    for found in re.finditer(STAMPS[suffix], bytes(content[:1024])):
+    content = bytearray(path.read_bytes())
+    for stamp_match in re.finditer(STAMPS[suffix], bytes(content[:1024])):
         for name, form in FORMS.items():
-            if found.groupdict().get(name) is not None:
-                said = iter(stamp().strftime(form).upper() if name == "d" else stamp().strftime(form))
-                begin, end = found.span(name)
+            if stamp_match.groupdict().get(name) is not None:
+                letters = iter(stamp().strftime(form).upper() if name == "d" else stamp().strftime(form))
+                begin, end = stamp_match.span(name)
                 for at in range(begin, end):  # lines break within
                     if chr(content[at]) not in "\r\n":
-                        content[at] = ord(next(said))
-    place.write_bytes(content)
+                        content[at] = ord(next(letters))
+    path.write_bytes(content)
 
 
 def _in_codes(column: pl.Series, labels: dict[float, str]) -> tuple[pl.Series, dict[float, str]]:
@@ -141,18 +141,18 @@ def _in_codes(column: pl.Series, labels: dict[float, str]) -> tuple[pl.Series, d
     for text in texts.unique(maintain_order=True).drop_nulls().to_list():
         if text not in codes:
             try:
-                own = float(text)
+                numeric_code = float(text)
             except ValueError:
-                own = math.nan
-            if math.isfinite(own) and own not in labels:
-                codes[text] = own
+                numeric_code = math.nan
+            if math.isfinite(numeric_code) and numeric_code not in labels:
+                codes[text] = numeric_code
     after = math.floor(max(codes.values(), default=0)) + 1
     for text in texts.unique(maintain_order=True).drop_nulls().sort().to_list():
         if text not in codes:
             codes[text], labels[after] = after, text
             after += 1
-    found = texts.replace_strict(list(codes), list(codes.values()), default=None, return_dtype=pl.Float64)
-    whole = found.drop_nulls()
+    codes_of_rows = texts.replace_strict(list(codes), list(codes.values()), default=None, return_dtype=pl.Float64)
+    whole = codes_of_rows.drop_nulls()
     if (whole == whole.round()).all() and (whole.abs() < 2**31).all():
-        found, labels = found.cast(pl.Int32), {int(code): text for code, text in labels.items()}
-    return found.alias(column.name), labels
+        codes_of_rows, labels = codes_of_rows.cast(pl.Int32), {int(code): text for code, text in labels.items()}
+    return codes_of_rows.alias(column.name), labels

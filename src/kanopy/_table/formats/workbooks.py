@@ -29,7 +29,7 @@ def read_workbook(path: Path, inner: str | None, layout: Layout | None = None) -
         raise DataError(f"Two sheets of {path} are named: {inner!r} and {layout.sheet!r}. Name one.")
     if zipfile.is_zipfile(path):
         with zipfile.ZipFile(path) as packed:
-            size = sum(each.file_size for each in packed.infolist())
+            size = sum(member.file_size for member in packed.infolist())
             check_unpacked(size, path.stat().st_size, str(path))
             with unpackable(path):
                 check_area(packed, str(path))
@@ -42,14 +42,14 @@ def read_workbook(path: Path, inner: str | None, layout: Layout | None = None) -
     check_width(top.width, where)
     if layout.header_row is not None:
         index = layout.header_row - 1
-        said: tuple[str, ...] = ()
+        header_notes: tuple[str, ...] = ()
         if index >= book.load_sheet(sheet, header_row=None, skip_rows=0, dtypes="string").total_height:
             raise DataError(f"{where} has no row {layout.header_row:,}. header-row counts rows from 1.")
         if index >= top.height:
             top = _top(book, sheet, index + 1)
     else:
         header = find_header(top.rows(), top.width, where)
-        index, said = header.index, header.notes
+        index, header_notes = header.index, header.notes
     names, renamed = distinct_names([name or "" for name in top.row(index)])
     # All rows are looked at for their types: numbers would else become missing where a text comes late, or it.
     frame: pl.DataFrame = book.load_sheet(sheet, header_row=index, schema_sample_rows=None).to_polars()
@@ -58,7 +58,7 @@ def read_workbook(path: Path, inner: str | None, layout: Layout | None = None) -
     frame.columns = names
     frame = frame.with_columns(_whole(column) for column in frame.get_columns())
     frame, dropped = _records(frame, index, where)
-    return frame, (*notes, *said, *renamed, *about_names(names, where), *dropped)
+    return frame, (*notes, *header_notes, *renamed, *about_names(names, where), *dropped)
 
 
 @contextlib.contextmanager
@@ -96,8 +96,8 @@ def _opened(path: Path) -> Any:
 
 
 def _top(book: Any, sheet: str, rows: int = LOOKED_AT) -> pl.DataFrame:
-    found: pl.DataFrame = book.load_sheet(sheet, header_row=None, skip_rows=0, n_rows=rows, dtypes="string").to_polars()
-    return found
+    frame: pl.DataFrame = book.load_sheet(sheet, header_row=None, skip_rows=0, n_rows=rows, dtypes="string").to_polars()
+    return frame
 
 
 def _chosen(book: Any, path: Path, named: str | None) -> tuple[str, tuple[str, ...]]:
@@ -116,10 +116,10 @@ def _chosen(book: Any, path: Path, named: str | None) -> tuple[str, tuple[str, .
         raise DataError(f"{path} has no sheet {named!r}. Its sheets: {some(sheets)}.{hint}")
     cells: dict[str, int] = {}
     for sheet in sheets[:SHEETS_LOOKED_AT]:
-        found = book.load_sheet(sheet, header_row=None, dtypes="string")
-        if found.width and found.total_height:
-            shown = found.visible == "visible"
-            cells[sheet] = (found.total_height * found.width if found.total_height > 1 else 0) if shown else -1
+        loaded = book.load_sheet(sheet, header_row=None, dtypes="string")
+        if loaded.width and loaded.total_height:
+            is_visible = loaded.visible == "visible"
+            cells[sheet] = (loaded.total_height * loaded.width if loaded.total_height > 1 else 0) if is_visible else -1
     if not cells:
         return sheets[0], ()
     most = max(cells, key=lambda sheet: cells[sheet])
@@ -147,14 +147,14 @@ def _records(frame: pl.DataFrame, header: int, where: str) -> tuple[pl.DataFrame
         return frame, ()
     after = filled.to_list()
     if frame.width > 2:
-        for place in range(1, len(after)):
-            if not after[place - 1] and after[place] == 1 and max(after[place:]) == 1:
-                cell = next(value for value in texts.row(place) if value is not None)
+        for index in range(1, len(after)):
+            if not after[index - 1] and after[index] == 1 and max(after[index:]) == 1:
+                cell = next(value for value in texts.row(index) if value is not None)
                 raise DataError(
-                    f"Row {header + place + 2:,} of {where}, below an empty row, holds a single cell ({short(cell)}): "
+                    f"Row {header + index + 2:,} of {where}, below an empty row, holds a single cell ({short(cell)}): "
                     "a remark or a sum, no record. Delete it."
                 )
     count = int(empty.sum())
     rows = "1 empty row is" if count == 1 else f"{count:,} empty rows are"
-    trailing = all(not each for each in after[-count:])
+    trailing = all(not cell_count for cell_count in after[-count:])
     return frame.filter(~empty), () if trailing else (f"{rows} left out of {where}.",)

@@ -44,13 +44,13 @@ def relations(
     >>> [(found.revealed, found.how) for found in relations(shown, hidden)]
     [('weight', "is, with 'height', a product or quotient that gives"), ('height', "is, with 'weight', a product or ...
     """
-    found: list[Dependence] = []
+    dependences: list[Dependence] = []
     for logarithms in (False, True):
-        seen = {*known, *((each.column, each.revealed) for each in found)}
-        search = _Search(published, generalized, seen, {each.column for each in found}, logarithms)
+        seen = {*known, *((dependence.column, dependence.revealed) for dependence in dependences)}
+        search = _Search(published, generalized, seen, {dependence.column for dependence in dependences}, logarithms)
         if search.possible:
-            found += [*search.of_two(), *search.of_more()]
-    return found
+            dependences += [*search.of_two(), *search.of_more()]
+    return dependences
 
 
 class _Search:
@@ -81,7 +81,7 @@ class _Search:
 
     def of_two(self) -> list[Dependence]:
         """Sums of a generalized column and another."""
-        found = []
+        dependences = []
         for revealed in self.hidden:
             q = self.place[revealed]
             for name in self.shown:
@@ -97,13 +97,13 @@ class _Search:
                     if partial[other] < LIKELY_PARTIAL:
                         break
                     if more := self._held(p, [q, other]):
-                        found += more
+                        dependences += more
                         break
-        return found
+        return dependences
 
     def of_more(self) -> list[Dependence]:
         """Sums of as many columns as it takes: first of generalized ones alone, then with others that are published."""
-        found = []
+        dependences = []
         hidden = np.array([name in self.hidden for name in self.names])
         for among in (hidden, np.ones(len(self.names), dtype=bool)):
             for name in self.shown:
@@ -111,12 +111,12 @@ class _Search:
                 for _ in range(TRIED if name not in self.taken else 0):
                     parts = self._parts(p, free)
                     more = self._held(p, parts)
-                    found += more
+                    dependences += more
                     published = [at for at in parts if not hidden[at]]
                     if more or not published:
                         break
                     free[published[0]] = False  # published columns may tell each other, and generalized ones as well
-        return found
+        return dependences
 
     def _parts(self, p: int, among: Mask) -> list[int]:
         """Columns that together explain another, step by step."""
@@ -146,7 +146,11 @@ class _Search:
             return []
         factors, constant, error, shares = fitted
         surest = {self.names[at]: share for at, share in shares.items() if share >= TOLD}
-        revealed = [each for each in self.hidden if each in surest and (name, each) not in self.known]
+        revealed = [
+            hidden_name
+            for hidden_name in self.hidden
+            if hidden_name in surest and (name, hidden_name) not in self.known
+        ]
         others = [self.names[at] for at in factors]
         if not revealed or self.taken & {*others, name}:  # what is held back already gives nothing away
             return []
@@ -154,23 +158,23 @@ class _Search:
         kind = "a product or quotient" if self.logarithms else "a sum or difference"
         by_name = {self.names[at]: factor for at, factor in factors.items()}
         relation = Relation(name, by_name, constant, error, self.logarithms)
-        found = []
-        for each in revealed:
-            beside = tuple(other for other in others if other != each)
+        dependences = []
+        for revealed_name in revealed:
+            beside = tuple(other for other in others if other != revealed_name)
             how = f"is, with {', '.join(map(repr, beside))}, {kind} that gives"
-            found.append(Dependence(name, each, how, surest[each], beside, relation))
-        return found
+            dependences.append(Dependence(name, revealed_name, how, surest[revealed_name], beside, relation))
+        return dependences
 
 
 def _usable(values: Floats, logarithms: bool) -> Floats | None:
     """Numbers of which enough differ from the others to tell what they are made of; logarithms of positive ones."""
     if logarithms:
         values = np.log(np.where(values > 0, values, np.nan))
-    known = values[np.isfinite(values)]
-    if len(known) < FEWEST_ROWS:
+    finite = values[np.isfinite(values)]
+    if len(finite) < FEWEST_ROWS:
         return None
-    different, counts = np.unique(known, return_counts=True)
-    if len(known) - int(counts.max()) < EXPECTED or (logarithms and len(different) == 2):
+    different, counts = np.unique(finite, return_counts=True)
+    if len(finite) - int(counts.max()) < EXPECTED or (logarithms and len(different) == 2):
         return None
     return values
 
@@ -187,9 +191,9 @@ def _correlations(table: Floats) -> Floats:
         square = (plain**2).T @ ones / rows
         both = plain.T @ plain / rows
         spread = square - mean**2
-        found: Floats = (both - mean * mean.T) / np.sqrt(spread * spread.T)
-    found[~np.isfinite(found) | (rows < FEWEST_ROWS)] = 0
-    return np.clip(found, -1, 1)
+        correlations: Floats = (both - mean * mean.T) / np.sqrt(spread * spread.T)
+    correlations[~np.isfinite(correlations) | (rows < FEWEST_ROWS)] = 0
+    return np.clip(correlations, -1, 1)
 
 
 def _fitted(
@@ -232,8 +236,8 @@ def _needed(plain: Floats) -> tuple[Floats, float, Floats]:
     for at in range(len(shares)):
         others = np.delete(plain[:, 1:], at, axis=1)
         without, *_ = np.linalg.lstsq(others, plain[:, 0], rcond=None)
-        own = float(((plain[:, 0] - others @ without) ** 2).mean())
-        shares[at] = 0.0 if own < LEAST_LEFT else 1 - left / own
+        left_without = float(((plain[:, 0] - others @ without) ** 2).mean())
+        shares[at] = 0.0 if left_without < LEAST_LEFT else 1 - left / left_without
     return slopes, left, shares
 
 

@@ -67,8 +67,8 @@ def meanings_of(name: str) -> list[NameMeaning]:
     best: dict[str, NameMeaning] = {}
     spellings = dict.fromkeys((words_of(name), words_of(name, spelled=False)))
     for meaning, strength in itertools.chain(_in_scripts(name), *map(_matches, spellings)):
-        known = best.get(meaning.says)
-        if known is None or known.strength < strength:
+        clearest = best.get(meaning.says)
+        if clearest is None or clearest.strength < strength:
             best[meaning.says] = NameMeaning(meaning, strength)
     return sorted(best.values(), key=lambda spoken: -spoken.strength)
 
@@ -79,21 +79,21 @@ def _matches(words: tuple[str, ...]) -> Iterator[tuple[Meaning, int]]:
     alone = tuple(meaning for meaning in lexicon().meanings if whole in meaning.alone)
     for meaning in (index.get(whole) or _singular(whole)) + alone:
         yield meaning, WHOLE
-    for place, (first, second) in enumerate(itertools.pairwise(words)):
+    for position, (first, second) in enumerate(itertools.pairwise(words)):
         for meaning in index.get(first + second) or _singular(first + second):
-            yield meaning, PAIR + LATER * place
-    for place, word in enumerate(words):
-        if word in ENDINGS_OF_NUMBERS and 0 < place == len(words) - 1:
+            yield meaning, PAIR + LATER * position
+    for position, word in enumerate(words):
+        if word in ENDINGS_OF_NUMBERS and 0 < position == len(words) - 1:
             # `patient_id` is a number of patients, whatever else its words speak of.
             for meaning in index[word if word in index else "id"]:
                 yield meaning, WHOLE - 1
             continue
-        found = index.get(word, ()) or _singular(word) or _named_after(word)
-        for meaning in found:
-            weight = WORD + LATER * place
-            said = meaning.says in (RECORD_NUMBER, DURATION) or (word in UNITS and place == len(words) - 1)
-            yield meaning, weight - BESIDE if said and len(words) > 1 else weight
-        if not found:
+        meanings = index.get(word, ()) or _singular(word) or _named_after(word)
+        for meaning in meanings:
+            weight = WORD + LATER * position
+            is_number = meaning.says in (RECORD_NUMBER, DURATION) or (word in UNITS and position == len(words) - 1)
+            yield meaning, weight - BESIDE if is_number and len(words) > 1 else weight
+        if not meanings:
             yield from _within(word)
 
 
@@ -124,28 +124,28 @@ _WITHOUT_BLANKS = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 def _singular(word: str) -> tuple[Meaning, ...]:
     """What one of several speaks of: `loans` as `loan`, where the word itself is not known."""
     one = word[:-1] if word.endswith("s") and len(word) > SHORTEST_STEM - 1 else ""
-    return tuple(each for each in lexicon().index.get(one, ()) if each.role != Role.IDENTIFIER)
+    return tuple(meaning for meaning in lexicon().index.get(one, ()) if meaning.role != Role.IDENTIFIER)
 
 
 def _named_after(word: str) -> tuple[Meaning, ...]:
     """A column named after a place says who is from there: `suffolk`, `lives_in_berlin`."""
-    return tuple(each for each in lexicon().meanings if each.says == PLACE and word in each.values)
+    return tuple(meaning for meaning in lexicon().meanings if meaning.says == PLACE and word in meaning.values)
 
 
 def _within(word: str) -> Iterator[tuple[Meaning, int]]:
     """Meanings of a word that is not in the lexicon: by its beginning, or behind a prefix or before a suffix."""
-    known = lexicon()
+    words = lexicon()
     if len(word) >= SHORTEST_STEM:
-        for meaning in known.meanings:
+        for meaning in words.meanings:
             if any(word.startswith(stem) for stem in meaning.stems):
                 yield meaning, STEM
-    cores = [word[len(p) :] for p in known.prefixes if word.startswith(p)]
-    cores += [word[: -len(s)] for s in known.suffixes if word.endswith(s)]
-    cores += [core[: -len(s)] for core in cores for s in known.suffixes if core.endswith(s)]
-    cores += [core[len(p) :] for core in cores for p in known.prefixes if core.startswith(p)]
+    cores = [word[len(p) :] for p in words.prefixes if word.startswith(p)]
+    cores += [word[: -len(s)] for s in words.suffixes if word.endswith(s)]
+    cores += [core[: -len(s)] for core in cores for s in words.suffixes if core.endswith(s)]
+    cores += [core[len(p) :] for core in cores for p in words.prefixes if core.startswith(p)]
     for core in cores:
         if len(core) >= SHORTEST_CORE:
-            for meaning in known.index.get(core, ()):
+            for meaning in words.index.get(core, ()):
                 if meaning.says not in (RECORD_NUMBER, PERSON_NAME) and (
                     len(core) > SHORTEST_CORE or core in SHORT_BEGINNINGS
                 ):
@@ -160,55 +160,57 @@ def _inside(word: str) -> Iterator[tuple[Meaning, int]]:
     index = lexicon().index
     for size in range(len(word) - 1, SHORTEST_INSIDE - 1, -1):
         ending = word[-size:] if size > SHORTEST_INSIDE or word[-size:] in CLEAR_ENDINGS else ""
-        found = [each for part in (ending, word[:size]) for each in index.get(part, ())]
-        if any(each.role != Role.IDENTIFIER for each in found):
-            yield from ((each, INSIDE + size // 2) for each in found if each.role != Role.IDENTIFIER)
+        possible = [meaning for stem in (ending, word[:size]) for meaning in index.get(stem, ())]
+        if any(meaning.role != Role.IDENTIFIER for meaning in possible):
+            yield from ((meaning, INSIDE + size // 2) for meaning in possible if meaning.role != Role.IDENTIFIER)
             return
     halves = [(word[:at], word[at:]) for at in range(SHORTEST_CORE, len(word) - SHORTEST_CORE + 1)]
     both = next((pair for pair in halves if pair[0] in index and pair[1] in index), ())
-    if any(each.role != Role.IDENTIFIER for part in both for each in index[part]):
-        yield from ((each, INSIDE) for part in both for each in index[part] if each.role != Role.IDENTIFIER)
+    if any(meaning.role != Role.IDENTIFIER for half in both for meaning in index[half]):
+        yield from ((meaning, INSIDE) for half in both for meaning in index[half] if meaning.role != Role.IDENTIFIER)
         return
     if word[-3:] in SHORT_ENDINGS and len(word) <= LONGEST_WITH_ENDING:
-        yield from ((each, INSIDE) for each in index.get(word[-3:], ()))
+        yield from ((meaning, INSIDE) for meaning in index.get(word[-3:], ()))
         return
     meant = _cut_off(word)
     if len(meant) == 1:
-        yield from ((each, INSIDE) for each in lexicon().meanings if each.says in meant)
+        yield from ((meaning, INSIDE) for meaning in lexicon().meanings if meaning.says in meant)
         return
     start, whose = word[:3], word[:-3]
     if word[-3:] in SHORT_BEGINNINGS and len(whose) >= SHORTEST_CORE and _of_people(whose):
-        yield from ((each, INSIDE) for each in index.get(word[-3:], ()))
+        yield from ((meaning, INSIDE) for meaning in index.get(word[-3:], ()))
     elif start in SHORT_BEGINNINGS and len(word) <= 3 + LONGEST_REST:
-        yield from ((each, INSIDE) for each in index.get(start, ()))
+        yield from ((meaning, INSIDE) for meaning in index.get(start, ()))
     elif len(word) >= SHORTEST_CORE and not set(word[1:]) & set("aeiou"):
         meanings = _skeletons().get(word, frozenset())
         if len(meanings) == 1:
-            yield from ((each, INSIDE) for each in lexicon().meanings if each.says in meanings)
+            yield from ((meaning, INSIDE) for meaning in lexicon().meanings if meaning.says in meanings)
 
 
 def _cut_off(word: str) -> frozenset[str]:
     """What the words speak of that one is cut off from, before a vowel as people do: `geschl` is from `geschlecht`."""
     if len(word) < SHORTEST_STEM or word[-1] in VOWELS or word in lexicon().suffixes:
         return frozenset()
-    begun = [found for known, found in lexicon().index.items() if known.startswith(word) and known[len(word)] in VOWELS]
+    begun = [
+        meanings for entry, meanings in lexicon().index.items() if entry.startswith(word) and entry[len(word)] in VOWELS
+    ]
     roles = (Role.QUASI_IDENTIFIER, Role.SENSITIVE)
-    return frozenset(each.says for found in begun for each in found if each.role in roles)
+    return frozenset(meaning.says for meanings in begun for meaning in meanings if meaning.role in roles)
 
 
-def _of_people(part: str) -> bool:
+def _of_people(beginning: str) -> bool:
     """Whether a part of a word begins one for people: `stud` of `studage`, `lect` of `lectage`."""
-    return any(person.startswith(part) for person in lexicon().people)
+    return any(person.startswith(beginning) for person in lexicon().people)
 
 
 @lru_cache(maxsize=1)
 def _skeletons() -> dict[str, frozenset[str]]:
     """What words speak of, by their consonants and, from four letters on, the beginnings of these."""
-    found: dict[str, set[str]] = {}
+    skeletons: dict[str, set[str]] = {}
     for word, meanings in lexicon().index.items():
         bones = word[0] + re.sub("[aeiou]", "", word[1:])
         if len(word) > SHORTEST_STEM and bones != word:
             for size in {*range(4, len(bones)), len(bones)}:
-                known = found.setdefault(bones[:size], set())
-                known |= {each.says for each in meanings if each.role != Role.IDENTIFIER}
-    return {bones: frozenset(says) for bones, says in found.items() if says}
+                meant = skeletons.setdefault(bones[:size], set())
+                meant |= {meaning.says for meaning in meanings if meaning.role != Role.IDENTIFIER}
+    return {bones: frozenset(says) for bones, says in skeletons.items() if says}

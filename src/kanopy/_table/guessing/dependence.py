@@ -110,9 +110,9 @@ def coded(column: pl.Series) -> Coded | None:
         few = texts.drop_nulls().head(50)
         for read in (_as_numbers, _as_days):
             if len(few) and read(few).null_count() <= 0.1 * len(few):
-                found = read(texts)
-                if found.null_count() - texts.null_count() <= 0.1 * len(texts):
-                    numbers = found
+                read_numbers = read(texts)
+                if read_numbers.null_count() - texts.null_count() <= 0.1 * len(texts):
+                    numbers = read_numbers
                     break
         column = texts
     if numbers is not None:
@@ -151,9 +151,9 @@ def in_no_order(columns: Mapping[str, Coded]) -> dict[str, Coded]:
         mixed = _mixed(mixed, codes, draw)
     order = np.argsort(mixed, kind="stable")
     new = np.append(True, np.diff(mixed[order]) > 0)  # type: ignore[index]
-    place = np.arange(len(order))
-    alike = np.empty_like(place)
-    alike[order] = place - np.maximum.accumulate(np.where(new, place, 0))
+    position = np.arange(len(order))
+    alike = np.empty_like(position)
+    alike[order] = position - np.maximum.accumulate(np.where(new, position, 0))
     order = np.argsort(_mixed(mixed, alike, draw), kind="stable")
     return {name: column.of_rows(order) for name, column in columns.items()}
 
@@ -241,32 +241,34 @@ def dependences(published: Mapping[str, Coded], generalized: Mapping[str, Coded]
     """
     from kanopy._table.guessing.arithmetic_relations import relations
 
-    found: dict[tuple[str, str], Dependence] = {}
+    by_pair: dict[tuple[str, str], Dependence] = {}
     hidden = {name: (Neighbours(column), Spread(column)) for name, column in generalized.items()}
     for name, column in published.items():
         beside, spread = Neighbours(column), Spread(column)
         for revealed, (others, wide) in hidden.items():
             ahead, back = wide.strength(beside), spread.strength(others)
             if ahead >= wide.enough(beside):
-                found[name, revealed] = Dependence(name, revealed, "determines", ahead)
+                by_pair[name, revealed] = Dependence(name, revealed, "determines", ahead)
             elif back >= spread.enough(others):
-                found[name, revealed] = Dependence(name, revealed, "is a coarser form of", back)
+                by_pair[name, revealed] = Dependence(name, revealed, "is a coarser form of", back)
             elif _part_of_text(column, generalized[revealed]):
-                found[name, revealed] = Dependence(name, revealed, "is a part of", 1.0)
+                by_pair[name, revealed] = Dependence(name, revealed, "is a part of", 1.0)
             elif _same_values(column, generalized[revealed]):
-                found[name, revealed] = Dependence(name, revealed, "is a copy of", 1.0)
-    joint = relations(published, generalized, found)
-    found |= {(each.column, each.revealed): each for each in joint}
-    totals = {each.column: Spread(published[each.column]) for each in joint}
+                by_pair[name, revealed] = Dependence(name, revealed, "is a copy of", 1.0)
+    joint = relations(published, generalized, by_pair)
+    by_pair |= {(dependence.column, dependence.revealed): dependence for dependence in joint}
+    totals = {dependence.column: Spread(published[dependence.column]) for dependence in joint}
     for name, column in published.items() if joint else ():  # what says a sum in other words gives away as much
         beside = Neighbours(column)
         strengths = {total: spread.strength(beside) for total, spread in totals.items() if total != name}
-        for each in joint:
-            strength = strengths.get(each.column, 0.0)
-            if strength >= totals[each.column].enough(beside) and name not in each.beside:
-                how = f"determines {each.column!r}, which {each.how}"
-                found.setdefault((name, each.revealed), replace(each, column=name, how=how, strength=strength))
-    return list(found.values())
+        for dependence in joint:
+            strength = strengths.get(dependence.column, 0.0)
+            if strength >= totals[dependence.column].enough(beside) and name not in dependence.beside:
+                how = f"determines {dependence.column!r}, which {dependence.how}"
+                by_pair.setdefault(
+                    (name, dependence.revealed), replace(dependence, column=name, how=how, strength=strength)
+                )
+    return list(by_pair.values())
 
 
 def _same_values(one: Coded, other: Coded) -> bool:

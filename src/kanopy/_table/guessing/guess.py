@@ -64,20 +64,20 @@ def guess_roles(frame: pl.DataFrame) -> list[Guess]:
     """
     table, columns = view(frame)
     verdicts = {name: judge(column) for name, column in columns.items()}
-    found = {name: _guess(columns[name], verdict) for name, verdict in verdicts.items()}
-    for finding in (context(table, columns, found).items(), parts_of_undecided(table, found)):
+    guesses = {name: _guess(columns[name], verdict) for name, verdict in verdicts.items()}
+    for finding in (context(table, columns, guesses).items(), parts_of_undecided(table, guesses)):
         for name, (fact, relation, other) in finding:
             columns[name].context = {fact: other, "relation": relation}
             columns[name].forget_meaning()
-            found[name] = _guess(columns[name], judge(columns[name]), found.get(other))
+            guesses[name] = _guess(columns[name], judge(columns[name]), guesses.get(other))
     from kanopy._table.guessing.evidence.sample_design import with_design
 
-    found = with_design(table, columns, found)
-    unit = unit_among(table, columns, found)
+    guesses = with_design(table, columns, guesses)
+    unit = unit_among(table, columns, guesses)
     if unit is not None:
-        whose = found[unit].reason.partition(";")[0]
+        whose = guesses[unit].reason.partition(";")[0]
         reason = f"{whose}; several rows have the same: k counts its values, not rows"
-        found[unit] = replace(found[unit], role=Role.UNIT, reason=reason, kind="unit")
+        guesses[unit] = replace(guesses[unit], role=Role.UNIT, reason=reason, kind="unit")
     return [
         replace(
             guess,
@@ -85,7 +85,7 @@ def guess_roles(frame: pl.DataFrame) -> list[Guess]:
             missing=table.values[name].missing_codes,
             alone=table.values[name].many_alone,
         )
-        for name, guess in found.items()
+        for name, guess in guesses.items()
     ]
 
 
@@ -108,11 +108,11 @@ def _guess(column: ColumnView, verdict: Verdict, other: Guess | None = None) -> 
     is_open = column.has("nameless") and not _speaking(column) and not column.context
     spoken = column.has("speaks") or any(entry.when.startswith(STRONG) for entry in verdict.held)
     agree = spoken or (not column.has("nameless") and agrees(column)) or column.has("empty") or column.has("constant")
-    known = weights()
+    fitted = weights()
     certainty = UNSURE
     if role != Role.UNDECIDED and not is_open:
-        sure = verdict.probability >= known.sure and agree and not (column.has("partly") or column.has("faint"))
-        certainty = SURE if sure else LIKELY if verdict.probability >= known.likely else UNSURE
+        sure = verdict.probability >= fitted.sure and agree and not (column.has("partly") or column.has("faint"))
+        certainty = SURE if sure else LIKELY if verdict.probability >= fitted.likely else UNSURE
     hint = _hint(column, role) if other is None or other.role != role else other.hierarchy_hint
     entry = column.table.standards.get(column.name)
     kind = entry.kind if entry is not None else ""
@@ -153,7 +153,7 @@ def _worded(because: str, column: ColumnView) -> str:
     """The words of an entry with what they speak of."""
     seen, entry = column.seen, column.table.standards.get(column.name)
     values = meaning_of_values(seen) if "{values}" in because else None
-    other = next((each for fact, each in column.context.items() if fact != "relation"), "")
+    other = next((relative for fact, relative in column.context.items() if fact != "relation"), "")
     return because.format(
         meaning=column.meaning.says if column.meaning else "",
         values=values.says if values else "",
@@ -188,11 +188,11 @@ def _hint(column: ColumnView, role: Role) -> str | None:
     return hint
 
 
-def unit_among(table: TableView, columns: Mapping[str, ColumnView], found: Mapping[str, Guess]) -> str | None:
+def unit_among(table: TableView, columns: Mapping[str, ColumnView], guesses: Mapping[str, Guess]) -> str | None:
     """The key whose rows are about one person, where several rows are; not one of households, schools or places."""
     keys = [
         name
-        for name, guess in found.items()
+        for name, guess in guesses.items()
         if guess.role == Role.IDENTIFIER
         and (guess.kind == "unit" or columns[name].has("counts people") or columns[name].has(f"says:{RECORD_NUMBER}"))
         and FEWEST_UNITS <= table.values[name].distinct <= MOST_UNITS * table.values[name].rows
@@ -202,7 +202,7 @@ def unit_among(table: TableView, columns: Mapping[str, ColumnView], found: Mappi
         and (guess.kind == "unit" or hangs_on(table.frame, name, table.values))
     ]
     # What a standard calls the unit comes first, then the key with most values.
-    return max(keys, key=lambda name: (found[name].kind == "unit", table.values[name].distinct), default=None)
+    return max(keys, key=lambda name: (guesses[name].kind == "unit", table.values[name].distinct), default=None)
 
 
 def _alone(guess: Guess, seen: Values) -> str:

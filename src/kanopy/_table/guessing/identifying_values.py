@@ -50,29 +50,37 @@ def why_pointing(name: str, values: pl.DataFrame | None) -> str | None:
     meaning = identifying_name(name)
     if values is None:
         return f"its name speaks of {meaning}" if meaning else f"it has more than {MOST_VALUES:,} different values"
-    own = values[VALUE]
+    alone = values[VALUE]
     try:
-        labels = (own.fill_nan(None).cast(pl.String) if own.dtype.is_float() else as_labels(own)).str.strip_chars()
+        labels = (
+            alone.fill_nan(None).cast(pl.String) if alone.dtype.is_float() else as_labels(alone)
+        ).str.strip_chars()
     except DataError:
         return f"it holds {values[VALUE].dtype} values, which are not looked through"
-    table = pl.DataFrame({VALUE: labels, COUNT: values[COUNT].cast(pl.Int64)}).drop_nulls(VALUE)
-    small = table[VALUE].str.to_lowercase()
     # 1.50 and 1.5 are one number, however the table is stored.
-    plain = small.str.contains(_NUMBER)
-    numbers = pl.select(pl.when(plain).then(small)).to_series().cast(pl.Float64, strict=False).cast(pl.String)
-    table = table.with_columns(pl.select(pl.coalesce(numbers, table[VALUE])).to_series().alias(VALUE), number=plain)
-    known = table.filter((small != "") & ~small.is_in(list(MISSING_WORDS)))
-    known = known.group_by(VALUE).agg(pl.col(COUNT).sum(), pl.col("number").first())
-    if all(_said(value) in FLAGS for value in known[VALUE].head(len(FLAGS) + 1).to_list()) and known.height <= 2:
+    value, small = pl.col(VALUE), pl.col("small")
+    number = pl.when("number").then(small).cast(pl.Float64, strict=False).cast(pl.String)
+    valued = (
+        pl.LazyFrame({VALUE: labels, COUNT: values[COUNT].cast(pl.Int64)})
+        .drop_nulls(VALUE)
+        .with_columns(small=value.str.to_lowercase())
+        .with_columns(number=small.str.contains(_NUMBER))
+        .filter((small != "") & ~small.is_in(list(MISSING_WORDS)))
+        .group_by(pl.coalesce(number, value).alias(VALUE))
+        .agg(pl.col(COUNT).sum(), pl.col("number").first())
+        .collect()
+    )
+    if valued.height <= 2 and all(_said(value) in FLAGS for value in valued[VALUE].to_list()):
         return None
     if meaning is not None:
         return f"its name speaks of {meaning}"
-    rows, distinct = int(known[COUNT].sum()), known.height
-    texts = known.filter(~known["number"])[VALUE]
-    for says, pattern in (*PATTERNS, *ANYWHERE):
-        if texts.str.contains(pattern).any():
-            return f"it holds {says}"
-    numbered = any(each.meaning.says == RECORD_NUMBER for each in meanings_of(name)[:1])
+    rows, distinct = int(valued[COUNT].sum()), valued.height
+    texts = valued.filter(~valued["number"])[VALUE]
+    patterns = (*PATTERNS, *ANYWHERE)
+    held = texts.to_frame().select(value.str.contains(pattern).any().alias(pattern) for _, pattern in patterns).row(0)
+    if any(held):
+        return f"it holds {patterns[held.index(True)][0]}"
+    numbered = any(meant.meaning.says == RECORD_NUMBER for meant in meanings_of(name)[:1])
     if numbered and rows > 1 and distinct > HALF * rows:
         return f"its name speaks of {RECORD_NUMBER}"
     if len(texts) >= MOSTLY * distinct and _names(name, texts, rows):
@@ -112,14 +120,14 @@ def distinct_values(column: pl.Series, most: int = MOST_VALUES) -> pl.DataFrame 
     dtype = column.dtype
     if dtype.is_nested() or dtype in (pl.Object, pl.Binary):
         return pl.DataFrame({VALUE: column[:0].rename(VALUE), COUNT: pl.Series([], dtype=pl.Int64)})
-    found = column.rename(VALUE).value_counts(name=COUNT)
-    return None if found.height > most else found
+    counted = column.rename(VALUE).value_counts(name=COUNT)
+    return None if counted.height > most else counted
 
 
-def more_values(known: pl.DataFrame | None, column: pl.Series, most: int = MOST_VALUES) -> pl.DataFrame | None:
+def more_values(counted: pl.DataFrame | None, column: pl.Series, most: int = MOST_VALUES) -> pl.DataFrame | None:
     """The same where some values were counted before."""
     more = distinct_values(column, column.len())
     assert more is not None
-    if known is not None:
-        more = pl.concat([known, more], how="vertical_relaxed").group_by(VALUE).agg(pl.col(COUNT).sum())
+    if counted is not None:
+        more = pl.concat([counted, more], how="vertical_relaxed").group_by(VALUE).agg(pl.col(COUNT).sum())
     return None if more.height > most else more

@@ -48,18 +48,22 @@ def find_dependences(
     >>> [(found.column, found.how, found.revealed) for found in find_dependences(table, ["born"], ["age"])]
     [('born', 'determines', 'age')]
     """
-    shown, hidden, rows = list(published), set(generalized), drawn(frame.height, most_rows)
-    columns = {name: own for name in (*shown, *hidden) if (own := coded(frame[name][rows])) is not None}
+    published_names, hidden, rows = list(published), set(generalized), drawn(frame.height, most_rows)
+    columns = {
+        name: comparable for name in (*published_names, *hidden) if (comparable := coded(frame[name][rows])) is not None
+    }
     if not columns.keys() & hidden or not columns.keys() - hidden:
         return []
     columns = in_no_order(columns)
     return dependences(
-        {name: columns[name] for name in shown if name in columns},
+        {name: columns[name] for name in published_names if name in columns},
         {name: columns[name] for name in generalized if name in columns},
     )
 
 
-def narrowed(found: Sequence[Dependence], original: pl.DataFrame, labels: Mapping[str, pl.Series]) -> list[Narrowed]:
+def narrowed(
+    revealing: Sequence[Dependence], original: pl.DataFrame, labels: Mapping[str, pl.Series]
+) -> list[Narrowed]:
     """Of which share of the rows each dependence tells more than the labels: fewer original values than they allow.
 
     `original` are rows of the table, `labels` what these rows show of their generalized columns.
@@ -71,23 +75,25 @@ def narrowed(found: Sequence[Dependence], original: pl.DataFrame, labels: Mappin
     >>> narrowed(found, table, {"age": table["age"].cast(pl.String)})
     []
     """
-    names = dict.fromkeys(name for each in found for name in (each.column, each.revealed, *_others(each)))
-    columns = {name: own for name in names if (own := coded(original[name])) is not None}
+    names = dict.fromkeys(
+        name for dependence in revealing for name in (dependence.column, dependence.revealed, *_others(dependence))
+    )
+    columns = {name: comparable for name in names if (comparable := coded(original[name])) is not None}
     groups = {name: _codes(label) for name, label in labels.items()}
     revealed = []
-    for each in found:
-        if not {each.column, each.revealed, *_others(each)} <= columns.keys():
+    for dependence in revealing:
+        if not {dependence.column, dependence.revealed, *_others(dependence)} <= columns.keys():
             continue
-        hidden, group = columns[each.revealed], groups[each.revealed]
+        hidden, group = columns[dependence.revealed], groups[dependence.revealed]
         allowed = _values_in(group, hidden)
-        if each.relation is not None:
-            less = _by_relation(each.relation, each.revealed, columns, groups)
+        if dependence.relation is not None:
+            less = _by_relation(dependence.relation, dependence.revealed, columns, groups)
         else:
-            both = group.astype(np.int64) * (columns[each.column].size + 1) + columns[each.column].codes + 1
+            both = group.astype(np.int64) * (columns[dependence.column].size + 1) + columns[dependence.column].codes + 1
             less = _values_in(np.unique(both, return_inverse=True)[1], hidden) < allowed
         share = float((less & (allowed > 1)).mean())
         if share >= LEAST_SHARE:
-            revealed.append(Narrowed(each, share))
+            revealed.append(Narrowed(dependence, share))
     return revealed
 
 
@@ -96,13 +102,15 @@ def told_of_hidden(frame: pl.DataFrame, published: Iterable[str], generalized: S
     published = list(published)
     # Each pair of columns is compared: of very many columns on fewer rows.
     compared = max(FEWEST_ROWS_COMPARED, min(MOST_ROWS, MOST_COMPARED // max(len(published) * len(generalized), 1)))
-    found = find_dependences(frame, published, generalized, compared)
-    if not found:
+    revealing = find_dependences(frame, published, generalized, compared)
+    if not revealing:
         return {}
     rows = frame[drawn(frame.height)]
     hidden = pl.Series(["*"]).new_from_index(0, rows.height)
-    revealed = sorted(narrowed(found, rows, dict.fromkeys(generalized, hidden)), key=lambda each: each.share)
-    return {each.dependence.column: each for each in revealed}
+    revealed = sorted(
+        narrowed(revealing, rows, dict.fromkeys(generalized, hidden)), key=lambda narrowing: narrowing.share
+    )
+    return {narrowing.dependence.column: narrowing for narrowing in revealed}
 
 
 def _others(dependence: Dependence) -> tuple[str, ...]:
@@ -112,15 +120,15 @@ def _others(dependence: Dependence) -> tuple[str, ...]:
 
 
 def _codes(column: pl.Series) -> Ints:
-    found: Ints = column.rename("").cast(pl.String).rank("dense").fill_null(0).cast(pl.Int32).to_numpy()
-    return found
+    codes: Ints = column.rename("").cast(pl.String).rank("dense").fill_null(0).cast(pl.Int32).to_numpy()
+    return codes
 
 
 def _values_in(group: Ints | Longs, column: Coded) -> Longs:
     """Per row how many different values its group has."""
     pairs = np.unique(group.astype(np.int64) * (column.size + 1) + column.codes + 1)
-    found: Longs = np.bincount(pairs // (column.size + 1), minlength=int(group.max(initial=0)) + 1)[group]
-    return found
+    value_counts: Longs = np.bincount(pairs // (column.size + 1), minlength=int(group.max(initial=0)) + 1)[group]
+    return value_counts
 
 
 def _by_relation(relation: Relation, revealed: str, columns: Mapping[str, Coded], groups: Mapping[str, Ints]) -> Mask:
@@ -134,12 +142,14 @@ def _by_relation(relation: Relation, revealed: str, columns: Mapping[str, Coded]
             low, high = np.sort(np.stack([factor * end for end in ends]), axis=0)
             least, most = least - high, most - low
     least, most = np.sort(np.stack([least, most]) / relation.factors[revealed], axis=0)
-    own = _measured(columns[revealed], relation)
-    lowest, highest = _ends(own, groups[revealed])
-    slack = 2 * relation.error / abs(relation.factors[revealed]) + 1e-6 * float(np.nanmax(own) - np.nanmin(own))
+    measured = _measured(columns[revealed], relation)
+    lowest, highest = _ends(measured, groups[revealed])
+    slack = 2 * relation.error / abs(relation.factors[revealed]) + 1e-6 * float(
+        np.nanmax(measured) - np.nanmin(measured)
+    )
     with np.errstate(invalid="ignore"):
-        found: Mask = (least > lowest + slack) | (most < highest - slack)
-    return found
+        ruled_out: Mask = (least > lowest + slack) | (most < highest - slack)
+    return ruled_out
 
 
 def _measured(column: Coded, relation: Relation) -> Floats:
@@ -154,9 +164,9 @@ def _measured(column: Coded, relation: Relation) -> Floats:
 def _ends(numbers: Floats, group: Ints) -> tuple[Floats, Floats]:
     """Per row the least and the largest number of its group."""
     least, most = np.full(int(group.max(initial=0)) + 1, np.inf), np.full(int(group.max(initial=0)) + 1, -np.inf)
-    known = np.isfinite(numbers)
-    np.minimum.at(least, group[known], numbers[known])
-    np.maximum.at(most, group[known], numbers[known])
+    finite = np.isfinite(numbers)
+    np.minimum.at(least, group[finite], numbers[finite])
+    np.maximum.at(most, group[finite], numbers[finite])
     return least[group], most[group]
 
 
@@ -168,11 +178,11 @@ def withheld(
     `allowed` are those that the job publishes whatever they give away, `needed` those that a model of the job names.
     """
     reasons: dict[str, list[Narrowed]] = {}
-    for each in revealed:
-        reasons.setdefault(each.dependence.column, []).append(each)
+    for narrowing in revealed:
+        reasons.setdefault(narrowing.dependence.column, []).append(narrowing)
     held, notes = [], []
-    for name, own in reasons.items():
-        why = "; ".join(str(each) for each in sorted(own, key=lambda each: -each.share)[:3])
+    for name, narrowings in reasons.items():
+        why = "; ".join(str(narrowing) for narrowing in sorted(narrowings, key=lambda narrowing: -narrowing.share)[:3])
         if name in allowed:
             notes.append(f"{name!r} is published, as the job allows, though it {why}.")
         elif name in needed:

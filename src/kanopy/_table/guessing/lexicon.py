@@ -64,15 +64,15 @@ def lexicon() -> Lexicon:
     others = tomllib.loads(SCRIPTS.read_text(encoding="utf-8"))
     meanings = tuple(
         Meaning(
-            each["says"],
-            Role(each["role"]),
-            each.get("hint"),
-            frozenset(each["words"].split()),
-            tuple(each.get("stems", "").split()),
-            frozenset((each.get("values", "") + " " + others.get(each["says"], {}).get("values", "")).split()),
-            frozenset(each.get("alone", "").split()),
+            entry["says"],
+            Role(entry["role"]),
+            entry.get("hint"),
+            frozenset(entry["words"].split()),
+            tuple(entry.get("stems", "").split()),
+            frozenset((entry.get("values", "") + " " + others.get(entry["says"], {}).get("values", "")).split()),
+            frozenset(entry.get("alone", "").split()),
         )
-        for each in plain["meaning"]
+        for entry in plain["meaning"]
     )
     index: dict[str, tuple[Meaning, ...]] = {}
     for meaning in meanings:
@@ -80,7 +80,9 @@ def lexicon() -> Lexicon:
             index[word] = (*index.get(word, ()), meaning)
     parts = plain["parts"]
     scripts = {
-        word.replace("_", " "): each for each in meanings for word in others.get(each.says, {}).get("words", "").split()
+        word.replace("_", " "): meaning
+        for meaning in meanings
+        for word in others.get(meaning.says, {}).get("words", "").split()
     }
     return Lexicon(
         meanings,

@@ -67,21 +67,23 @@ def names_somebody(words: list[str], is_word: Callable[[str], bool] = lambda wor
 
 def _is_name(bare: list[str], small: list[str], is_word: Callable[[str], bool]) -> bool:
     """Whether a short text is a name as a whole."""
-    known = [_is_given(word) or word in listed("family") for word in small]
+    is_known_name = [_is_given(word) or word in listed("family") for word in small]
     capitals = all(_is_capital(word) or word in PARTICLES for word in bare)
     if len(bare) == 1:
-        return _is_given(small[0]) or (known[0] and capitals) or bare[0].startswith("O'")
+        return _is_given(small[0]) or (is_known_name[0] and capitals) or bare[0].startswith("O'")
     if len(bare) == 2 and small[0] in listed("titles") - {"miss", "sir"}:
         return True
-    others = [word for word, sure in zip(small, known, strict=True) if not sure and word not in PARTICLES]
-    if any(known) and (capitals or len(bare) == 2):
+    others = [word for word, sure in zip(small, is_known_name, strict=True) if not sure and word not in PARTICLES]
+    if any(is_known_name) and (capitals or len(bare) == 2):
         return not any(is_word(word) and not _may_be_name(word) for word in others)
     return capitals and len(bare) == 2 and all(map(_may_be_name, small))
 
 
 def _is_given(word: str) -> bool:
     first = word.split("-")[0]
-    return any(each in given_names() or each in listed("given") for each in (word, first, _without_accents(word)))
+    return any(
+        spelling in given_names() or spelling in listed("given") for spelling in (word, first, _without_accents(word))
+    )
 
 
 def _may_be_name(word: str) -> bool:

@@ -168,4 +168,4 @@ def _streets_spelled(text: str) -> str:
     """A text in which words that are nearly a word for a street are that word."""
     streets = [word for word in listed("street") if len(word) > 5]
     near = (get_close_matches(word, streets, 1, 0.82) if len(word) > 4 else [] for word in text.split(" "))
-    return " ".join((found or [word])[0] for word, found in zip(text.split(" "), near, strict=True))
+    return " ".join((corrected or [word])[0] for word, corrected in zip(text.split(" "), near, strict=True))

@@ -30,7 +30,7 @@ def same_thing(frame: pl.DataFrame, values: Mapping[str, Values]) -> dict[str, s
     >>> same_thing(frame, {name: Values(frame[name]) for name in frame.columns})
     {'agesq': 'age'}
     """
-    found: dict[str, str] = {}
+    same: dict[str, str] = {}
     groups: dict[tuple[int, int], list[str]] = {}
     for name in frame.columns[:MOST_COLUMNS]:
         seen = values[name]
@@ -48,11 +48,11 @@ def same_thing(frame: pl.DataFrame, values: Mapping[str, Values]) -> dict[str, s
                 continue
             pair = pl.DataFrame({"a": frame[earlier].to_physical(), "b": frame[name].to_physical()})
             if pair.n_unique() == seen.distinct + (seen.rows < frame.height):
-                found[name] = earlier
+                same[name] = earlier
                 break
         else:
             rivals.append(name)
-    return found
+    return same
 
 
 def coarser_form(frame: pl.DataFrame, name: str, others: Sequence[str], values: Mapping[str, Values]) -> str | None:
@@ -63,14 +63,17 @@ def coarser_form(frame: pl.DataFrame, name: str, others: Sequence[str], values: 
     >>> coarser_form(frame, "mature", ["age"], seen), coarser_form(frame, "x", ["age"], seen)
     ('age', None)
     """
-    own = values[name]
-    ranks = own.ranks
+    seen_values = values[name]
+    ranks = seen_values.ranks
     counts = np.bincount(ranks)
     if counts[counts > 0].min(initial=FEWEST_OF_FORM) < FEWEST_OF_FORM or counts[1:].astype(bool).sum() < 2:
         return None
     for other in others:
         seen = values[other]
-        finer = own.distinct < seen.distinct <= len(ranks) / FEWEST_OF_FORM and own.rows >= 0.9 * frame.height
+        finer = (
+            seen_values.distinct < seen.distinct <= len(ranks) / FEWEST_OF_FORM
+            and seen_values.rows >= 0.9 * frame.height
+        )
         if finer and determined(seen.ranks, ranks) and _several(seen.ranks, ranks):
             return other
     return None
@@ -123,15 +126,15 @@ def of_another(names: Sequence[str], values: Mapping[str, Values]) -> dict[str, 
     {'dht': 'ht', 'wt.1': 'wt'}
     """
     plain = {re.sub(r"[^a-z0-9]", "", name.lower()): name for name in reversed(names)}
-    found: dict[str, str] = {}
+    others: dict[str, str] = {}
     for name in names:
-        own = re.sub(r"[^a-z0-9]", "", name.lower())
+        letters = re.sub(r"[^a-z0-9]", "", name.lower())
         for cut in range(1, LONGEST_AFFIX + 1):
-            for core in (own[:-cut], own[cut:]):
+            for core in (letters[:-cut], letters[cut:]):
                 other = plain.get(core) if len(core) > 1 else None
                 if other is not None and other != name and values[name].numeric == values[other].numeric:
-                    found.setdefault(name, other)
-    return found
+                    others.setdefault(name, other)
+    return others
 
 
 def dummy_groups(frame: pl.DataFrame, values: Mapping[str, Values]) -> list[list[str]]:
@@ -209,19 +212,23 @@ def keys_of_people(frame: pl.DataFrame, without: Sequence[str] = (), identifiers
     from kanopy._table.guessing.column_names import meanings_of
     from kanopy._table.guessing.lexicon import PERSON_NAME
 
-    part = frame.head(ROWS_FOR_KEYS)
-    plain = [n for n in part.columns[:MOST_COLUMNS] if not part[n].dtype.is_nested() and part[n].dtype != pl.Object]
-    distinct = {name: part[name].rename("").drop_nulls().n_unique() for name in plain}
-    found = []
+    first_rows = frame.head(ROWS_FOR_KEYS)
+    plain = [
+        n
+        for n in first_rows.columns[:MOST_COLUMNS]
+        if not first_rows[n].dtype.is_nested() and first_rows[n].dtype != pl.Object
+    ]
+    distinct = {name: first_rows[name].rename("").drop_nulls().n_unique() for name in plain}
+    keys = []
     for name in plain:
-        count, column = distinct[name], part[name].rename("key")
-        rows = part.height - column.null_count()
+        count, column = distinct[name], first_rows[name].rename("key")
+        rows = first_rows.height - column.null_count()
         whole = column.dtype.is_integer() or column.dtype in (pl.String, pl.Categorical, pl.Enum)
         if name in without or not whole or count < max(FEWEST_UNITS, LEAST_UNITS * rows) or rows < 1.2 * count:
             continue
         if int(column.drop_nulls().value_counts()["count"].max() or 0) > MOST_OF_ONE * rows:  # type: ignore[arg-type]
             continue
-        spoken = [each.meaning for each in meanings_of(name)[:2]]
+        spoken = [meant.meaning for meant in meanings_of(name)[:2]]
         if spoken and spoken[0].role == "sensitive":
             continue  # a count of cells or an income is no number of a person
         revealed = [meaning for meaning in spoken if meaning.role == "identifier"]
@@ -230,10 +237,10 @@ def keys_of_people(frame: pl.DataFrame, without: Sequence[str] = (), identifiers
         others = [other for other in plain if other != name and 1 < distinct[other] < count]
         hanging = []
         for other in others:
-            pairs = pl.DataFrame({"key": column, "other": part[other].rename("other")}).drop_nulls()
+            pairs = pl.DataFrame({"key": column, "other": first_rows[other].rename("other")}).drop_nulls()
             if pairs.height > 0.5 * rows and pairs.n_unique() <= count:
                 hanging.append(other)
         if len(hanging) >= (2 if not speaks else 0 if name in identifiers else 1):
-            copies = part.filter(column.is_not_null())
-            found.append(Key(name, count, rows, tuple(hanging), copies.height - copies[plain].n_unique()))
-    return found
+            copies = first_rows.filter(column.is_not_null())
+            keys.append(Key(name, count, rows, tuple(hanging), copies.height - copies[plain].n_unique()))
+    return keys

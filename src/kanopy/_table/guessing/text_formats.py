@@ -43,8 +43,8 @@ def reader_of(decimal: str) -> Callable[[str], float | None]:
         match = form.fullmatch(text.strip())
         if match is None:
             return None
-        sign, whole, part = match.groups()
-        number = float(f"{re.sub(r'[^0-9]', '', whole)}.{part or 0}")
+        sign, whole, fraction = match.groups()
+        number = float(f"{re.sub(r'[^0-9]', '', whole)}.{fraction or 0}")
         return -number if sign in ("-", "−") else number
 
     return read
@@ -71,7 +71,7 @@ def date_form(texts: Sequence[str], today: dt.date | None = None) -> tuple[str, 
     (('%d/%m/%Y', [], False), ('', [], False), True, None)
     """
     today = today or dt.date.today()
-    found: list[tuple[str, list[str]]] = []
+    forms: list[tuple[str, list[str]]] = []
     if not texts:
         return None
     for form in (ISO, *DATE_FORMS):
@@ -80,11 +80,11 @@ def date_form(texts: Sequence[str], today: dt.date | None = None) -> tuple[str, 
             wrong = [text for text, day in days if day is None]
             future = "%y" in form and any(day is not None and day > today for _, day in days)
             if len(wrong) <= (1 - MOSTLY) * len(texts) and not future:
-                found.append((form, wrong))
-    if not found:
+                forms.append((form, wrong))
+    if not forms:
         return None
-    form, wrong = min(found, key=lambda each: len(each[1]))
-    return form, wrong, sum(len(other) == len(wrong) for _, other in found) > 1
+    form, wrong = min(forms, key=lambda form_and_wrong: len(form_and_wrong[1]))
+    return form, wrong, sum(len(other) == len(wrong) for _, other in forms) > 1
 
 
 def _day(text: str, form: str) -> dt.date | None:
@@ -149,6 +149,8 @@ def written_numbers(column: pl.Series, decimal: str) -> pl.Series:
             f"The column {column.name!r} holds texts that are no numbers with a decimal {sign}: {some(wrong)}. Declare "
             "them missing (missing-tokens), or leave the setting decimal out."
         )
-    found = texts.replace_strict(pl.Series(distinct), pl.Series(list(numbers.values()), dtype=pl.Float64), default=None)
+    numbers_of_rows = texts.replace_strict(
+        pl.Series(distinct), pl.Series(list(numbers.values()), dtype=pl.Float64), default=None
+    )
     whole = all(number is not None and number.is_integer() and abs(number) < 2**53 for number in numbers.values())
-    return (found.cast(pl.Int64) if whole else found).rename(column.name)
+    return (numbers_of_rows.cast(pl.Int64) if whole else numbers_of_rows).rename(column.name)

@@ -134,12 +134,12 @@ class Values:
         """How many different elements lists have, where elements repeat; 0 where these are no such lists."""
         dtype = self.column.dtype
         if isinstance(dtype, pl.List) and not dtype.inner.is_nested():
-            found = self.column.explode().drop_nulls()
+            elements = self.column.explode().drop_nulls()
         elif self.separator is not None:
-            found = self.sample.str.split(self.separator).explode().str.strip_chars()
+            elements = self.sample.str.split(self.separator).explode().str.strip_chars()
         else:
             return 0
-        return found.n_unique() if _repeat(found) else 0
+        return elements.n_unique() if _repeat(elements) else 0
 
     @cached_property
     def decimal(self) -> str | None:
@@ -173,22 +173,22 @@ class Values:
     @cached_property
     def true_numbers(self) -> pl.Series:
         """The numbers without those that stand for missing values."""
-        return self.numbers.filter(~self.numbers.is_in([float(each) for each in self.missing_codes if _is_plain(each)]))
+        return self.numbers.filter(~self.numbers.is_in([float(code) for code in self.missing_codes if _is_plain(code)]))
 
     @cached_property
     def ranks(self) -> Ints:
         """The values of the first rows as numbers from 1 on, 0 where there is none: for comparing columns quickly."""
-        part = self.column.head(10 * SAMPLE).to_physical()
-        found: Ints = part.rank("dense").fill_null(0).cast(pl.Int32).to_numpy()
-        return found
+        first_rows = self.column.head(10 * SAMPLE).to_physical()
+        dense_ranks: Ints = first_rows.rank("dense").fill_null(0).cast(pl.Int32).to_numpy()
+        return dense_ranks
 
     @cached_property
     def answered_yes(self) -> Mask:
         """Which rows say yes, in a column of yes and no."""
         words = set(self.sample.to_list()) & set(TRUE)
-        said = self.column.cast(pl.String).str.strip_chars().is_in(list(words)).fill_null(False)
-        found: Mask = said.to_numpy()
-        return found
+        says_yes = self.column.cast(pl.String).str.strip_chars().is_in(list(words)).fill_null(False)
+        answered: Mask = says_yes.to_numpy()
+        return answered
 
     @cached_property
     def numeric(self) -> bool:
@@ -222,12 +222,20 @@ class Values:
         """What kind of address or number the values are, if they are one that belongs to one person."""
         if not self.text and not (self.numeric and self.column.dtype == pl.String):
             return None
-        found = next((says for says, pattern in PATTERNS if self.share(pattern) >= MOSTLY), None)
-        if found == "an IBAN":  # which has check digits: what only looks like one is something else
+        kind_found = None
+        if not self.nested and len(self.sample):
+            held = pl.col("").str.contains
+            shares = (
+                self.sample.rename("")
+                .to_frame()
+                .select(held(pattern_name).mean().alias(pattern_name) for _, pattern_name in PATTERNS)
+            )
+            kind_found = next((says for says, pattern in PATTERNS if shares[pattern][0] >= MOSTLY), None)
+        if kind_found == "an IBAN":  # which has check digits: what only looks like one is something else
             from kanopy._table.guessing.evidence.people_numbers import number_of_people
 
-            return found if number_of_people(self) is not None else None
-        return found
+            return kind_found if number_of_people(self) is not None else None
+        return kind_found
 
     @cached_property
     def full_names(self) -> bool:
@@ -287,15 +295,15 @@ class Values:
             different = different.filter(different.cast(pl.Float64).is_in(list(MISSING_NUMBERS)))
         values = as_labels(different).drop_nulls()
         words = MISSING_WORDS | (MISSING_BESIDE_NUMBERS if self.numeric else frozenset())
-        found = values.filter(values.str.strip_chars().str.to_lowercase().is_in(list(words))).to_list()
+        stand_ins = values.filter(values.str.strip_chars().str.to_lowercase().is_in(list(words))).to_list()
         if self.numeric and self.decimal is None and self.rows >= FEWEST_ROWS_TO_JUDGE:
             codes = MISSING_NUMBERS & set(self.numbers.unique().to_list())
             rest = self.numbers.filter(~self.numbers.is_in(list(codes)))
             times = SEVERAL_CODES if len([code for code in codes if code > 9]) > 1 else ONE_CODE
             for code in sorted(codes):
                 if rest.n_unique() > 1 and _stands_apart(code, float(rest.min()), float(rest.max()), times):  # type: ignore[arg-type]
-                    found.append(next(v for v in values.to_list() if _is_number(v, code)))
-        return tuple(sorted(set(found)))
+                    stand_ins.append(next(v for v in values.to_list() if _is_number(v, code)))
+        return tuple(sorted(set(stand_ins)))
 
 
 def _repeat(elements: pl.Series) -> bool:

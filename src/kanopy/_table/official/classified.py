@@ -39,22 +39,22 @@ def proposed(guess: Guess, seen: Values) -> Proposed | None:
     >>> found.hierarchy
     {'classification': 'countries', 'fit': True}
     """
-    found = recognized(guess.column, seen.column, guess.missing)
-    if found is None:
+    recognition = recognized(guess.column, seen.column, guess.missing)
+    if recognition is None:
         return None
     # Quarters and weekends are groups that all know; of others, one rare code would generalize all.
-    fit = {} if found.subject in CALENDAR else {"fit": True}
-    return Proposed({"classification": _named(found), **fit}, found.sentence(), found)
+    fit = {} if recognition.subject in CALENDAR else {"fit": True}
+    return Proposed({"classification": _named(recognition), **fit}, recognition.sentence(), recognition)
 
 
-def _named(found: Recognition) -> str:
+def _named(recognition: Recognition) -> str:
     """The name of the classification, or of the version where it is not the newest."""
     from kanopy.classifications.registry import SOURCES
 
-    source = SOURCES.get(found.classification)
-    if source is None or not source.files or found.version == source.files[0]:
-        return found.classification
-    return found.version
+    source = SOURCES.get(recognition.classification)
+    if source is None or not source.files or recognition.version == source.files[0]:
+        return recognition.classification
+    return recognition.version
 
 
 def recognized(name: str, column: pl.Series, missing: tuple[str, ...] = ()) -> Recognition | None:
@@ -75,8 +75,8 @@ def recognized(name: str, column: pl.Series, missing: tuple[str, ...] = ()) -> R
         for value, number in counted.sort("count", "value", descending=[True, False]).rows()
         if (label := canonical_label(value)) not in missing and len(label) <= LONGEST
     ]
-    found = recognize([label for label, _ in given], [number for _, number in given], name=name)
-    return found[0] if found else None
+    recognitions = recognize([label for label, _ in given], [number for _, number in given], name=name)
+    return recognitions[0] if recognitions else None
 
 
 def with_classified_roles(frame: pl.DataFrame, guesses: list[Guess]) -> list[Guess]:
@@ -91,12 +91,12 @@ def with_classified_roles(frame: pl.DataFrame, guesses: list[Guess]) -> list[Gue
     changed = []
     for guess in guesses:
         if guess.role in (Role.UNDECIDED, Role.INSENSITIVE) and frame[guess.column].n_unique() < max(frame.height, 2):
-            found = recognized(guess.column, frame[guess.column], guess.missing)
-            if found is not None and found.role in (Role.SENSITIVE, Role.QUASI_IDENTIFIER):
-                role = Role.SENSITIVE if found.role == Role.SENSITIVE else Role.QUASI_IDENTIFIER
+            recognition = recognized(guess.column, frame[guess.column], guess.missing)
+            if recognition is not None and recognition.role in (Role.SENSITIVE, Role.QUASI_IDENTIFIER):
+                role = Role.SENSITIVE if recognition.role == Role.SENSITIVE else Role.QUASI_IDENTIFIER
                 often = 2 * frame[guess.column].n_unique() <= frame.height
                 if guess.role == Role.UNDECIDED and role == Role.SENSITIVE and not often:
                     role = Role.UNDECIDED
-                guess = replace(guess, role=role, reason=f"{found.sentence()}; {guess.reason}")
+                guess = replace(guess, role=role, reason=f"{recognition.sentence()}; {guess.reason}")
         changed.append(guess)
     return changed

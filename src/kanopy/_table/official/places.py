@@ -47,7 +47,7 @@ def with_places(frame: pl.DataFrame, places: Mapping[str, Sequence[str]]) -> pl.
     for name, pair in places.items():
         if len(pair) != 2 or pair[0] == pair[1]:
             raise JobError(f"The place {name!r} is made of two columns, latitude and longitude, not of {some(pair)}.")
-        absent = [each for each in pair if each not in frame.columns]
+        absent = [name for name in pair if name not in frame.columns]
         if len(absent) == 2 and name in frame.columns:
             continue
         if absent:
@@ -57,7 +57,7 @@ def with_places(frame: pl.DataFrame, places: Mapping[str, Sequence[str]]) -> pl.
         if name in frame.columns:
             raise JobError(f"The place {name!r} has the name of a column of the table. Give it a name of its own.")
         texts = pl.Series(name, _texts(frame[pair[0]], frame[pair[1]]), dtype=pl.String)
-        at = min(frame.columns.index(each) for each in pair)
+        at = min(frame.columns.index(name) for name in pair)
         left = frame.drop(pair)
         frame = left.insert_column(min(at, len(left.columns)), texts)
     return frame
@@ -65,9 +65,11 @@ def with_places(frame: pl.DataFrame, places: Mapping[str, Sequence[str]]) -> pl.
 
 def _texts(latitude: pl.Series, longitude: pl.Series) -> list[str | None]:
     """Both coordinates as one text; none where one is missing."""
+    from kanopy._table.guessing.value_kinds import MISSING_WORDS
     from kanopy.hierarchy.points import point_text
 
     numbers = latitude.dtype.is_numeric() and longitude.dtype.is_numeric()
+    absent = {*MISSING_WORDS, ""}
     texts: list[str | None] = []
     for north, east in zip(latitude.to_list(), longitude.to_list(), strict=True):
         if north is None or east is None or (numbers and (north != north or east != east)):
@@ -75,7 +77,8 @@ def _texts(latitude: pl.Series, longitude: pl.Series) -> list[str | None]:
         elif numbers:
             texts.append(point_text(float(north), float(east)))
         else:
-            texts.append(f"{str(north).strip()}, {str(east).strip()}" if str(north).strip() else None)
+            pair = [str(each).strip() for each in (north, east)]
+            texts.append(None if any(each.lower() in absent for each in pair) else ", ".join(pair))
     return texts
 
 
@@ -95,7 +98,7 @@ def guess_places(frame: pl.DataFrame) -> list[PlaceGuess]:
     >>> guess_places(pl.DataFrame({"home_lat": [52.5, 48.1, 50.9], "home_lon": [13.4, 11.6, 6.9]}))
     [PlaceGuess(name='home_place', latitude='home_lat', longitude='home_lon')]
     """
-    found = []
+    guesses = []
     used: set[str] = set()
     for name in frame.columns:
         word = _word(name, LATITUDE)
@@ -112,22 +115,29 @@ def guess_places(frame: pl.DataFrame) -> list[PlaceGuess]:
                 called = f"{stem}_place" if stem else "place"
                 while called in frame.columns:
                     called += "_"
-                found.append(PlaceGuess(called, name, other))
+                guesses.append(PlaceGuess(called, name, other))
                 used |= {name, other}
                 break
-    return found
+    return guesses
 
 
 def _word(name: str, words: frozenset[str]) -> str | None:
     """The word of a column's name that speaks of a coordinate."""
     import re
 
-    parts = [part for part in re.split(r"[\W_]+|(?<=[a-z])(?=[A-Z])", name) if part]
-    return next((part.casefold() for part in parts if part.casefold() in words), None)
+    parts = [word for word in re.split(r"[\W_]+|(?<=[a-z])(?=[A-Z])", name) if word]
+    return next((word.casefold() for word in parts if word.casefold() in words), None)
 
 
 def _degrees(column: pl.Series, most: float) -> bool:
     """Whether a column holds decimal degrees: numbers in their range, some with a fraction, several different."""
+    import polars as pl
+
+    if column.dtype == pl.String:  # of a file of text
+        texts = _said(column)
+        column = texts.str.replace(",", ".", literal=True).cast(pl.Float64, strict=False)
+        if column.null_count() > 0.1 * len(column):
+            return False
     if not column.dtype.is_float():
         return False
     values = column.drop_nulls().drop_nans().to_numpy()
@@ -138,6 +148,14 @@ def _degrees(column: pl.Series, most: float) -> bool:
     return inside and bool((values != values.round()).any())
 
 
+def _said(column: pl.Series) -> pl.Series:
+    """The texts of a column without spaces around them, and without words that mean missing."""
+    from kanopy._table.guessing.value_kinds import MISSING_WORDS
+
+    texts = column.drop_nulls().str.strip_chars()
+    return texts.filter(~texts.str.to_lowercase().is_in([*MISSING_WORDS, ""]))
+
+
 def place_guesses(frame: pl.DataFrame, guesses: list[Guess]) -> tuple[pl.DataFrame, list[Guess], dict[str, Any]]:
     """The frame with places, a guess for each instead of those of its columns, and the setting that makes them."""
     from kanopy._table.guessing.guess import LIKELY
@@ -146,12 +164,12 @@ def place_guesses(frame: pl.DataFrame, guesses: list[Guess]) -> tuple[pl.DataFra
     pairs = guess_places(frame)
     changed: list[Guess] = []
     for guess in guesses:
-        own = next((pair for pair in pairs if guess.column in (pair.latitude, pair.longitude)), None)
-        if own is None:
+        own_pair = next((pair for pair in pairs if guess.column in (pair.latitude, pair.longitude)), None)
+        if own_pair is None:
             changed.append(_of_text(frame, guess))
-        elif not any(each.column == own.name for each in changed):
-            reason = f"{own.latitude} and {own.longitude} together are a place, which others may know"
-            changed.append(Made(own.name, Role.QUASI_IDENTIFIER, reason, "place", LIKELY))
+        elif not any(column.column == own_pair.name for column in changed):
+            reason = f"{own_pair.latitude} and {own_pair.longitude} together are a place, which others may know"
+            changed.append(Made(own_pair.name, Role.QUASI_IDENTIFIER, reason, "place", LIKELY))
     places = {pair.name: [pair.latitude, pair.longitude] for pair in pairs}
     return with_places(frame, places), changed, places
 

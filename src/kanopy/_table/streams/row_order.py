@@ -46,7 +46,7 @@ def sorted_by(first: Any, second: Any) -> Longs:
 
 def row_hashes(frame: pl.DataFrame) -> tuple[Any, Any]:
     """Two independent hashes of 64 bits per row, of all its values in the order of the columns."""
-    found = [np.empty(frame.height, np.uint64) for _ in _SEEDS]
+    both_hashes = [np.empty(frame.height, np.uint64) for _ in _SEEDS]
     columns = [_plain(column.rename("")) for column in frame.get_columns()]  # names may be patterns
     for begin in range(0, frame.height, ROWS_AT_ONCE):
         end = min(begin + ROWS_AT_ONCE, frame.height)
@@ -55,8 +55,8 @@ def row_hashes(frame: pl.DataFrame) -> tuple[Any, Any]:
             for which, values in enumerate(_of_values(column[begin:end])):
                 hashes[which] = _mixed(hashes[which] ^ values)
         for which, values in enumerate(hashes):
-            found[which][begin:end] = values
-    return found[0], found[1]
+            both_hashes[which][begin:end] = values
+    return both_hashes[0], both_hashes[1]
 
 
 def _plain(column: pl.Series) -> pl.Series:
@@ -82,12 +82,12 @@ def _of_values(column: pl.Series) -> Iterator[Any]:
     if isinstance(column.dtype, pl.Enum):
         places = column.to_physical().fill_null(0).to_numpy()
         categories = _of_texts(column.dtype.categories)
-        found = [values[places] if len(values) else np.zeros(len(places), np.uint64) for values in categories]
+        hashed = [values[places] if len(values) else np.zeros(len(places), np.uint64) for values in categories]
     elif column.dtype == pl.String:
-        found = _of_texts(column.fill_null(""))
+        hashed = _of_texts(column.fill_null(""))
     else:
-        found = [_bits(column)] * 2
-    for values in found:
+        hashed = [_bits(column)] * 2
+    for values in hashed:
         yield values if missing is None else np.where(missing, _MISSING, values)
 
 
@@ -106,8 +106,8 @@ def _of_texts(texts: pl.Series) -> list[Any]:
     lengths = texts.str.len_bytes().to_numpy().astype(np.int64)
     long = np.flatnonzero(lengths > LONG_TEXT)
     if len(long):
-        shown = texts.gather(long).to_list()
-        marks = pl.Series([hashlib.blake2b(text.encode("utf-8"), digest_size=32).hexdigest() for text in shown])
+        long_texts = texts.gather(long).to_list()
+        marks = pl.Series([hashlib.blake2b(text.encode("utf-8"), digest_size=32).hexdigest() for text in long_texts])
         texts = texts.clone().scatter(long, marks)
         lengths[long] = 64
     whole = b"".join((texts.str.join("").item().encode("utf-8"), bytes(WORD)))

@@ -63,12 +63,12 @@ class Scan:
     def stamp(self) -> tuple[tuple[int, int], ...]:
         """The size of every file and when it was last written: another one means that the table changed."""
         with self.told():
-            return tuple((found.st_size, found.st_mtime_ns) for found in (file.stat() for file in self.files))
+            return tuple((status.st_size, status.st_mtime_ns) for status in (file.stat() for file in self.files))
 
     def batches(self, names: Sequence[str] | None = None, rows: int = BATCH_ROWS) -> Iterator[pl.DataFrame]:
         """Some columns, piece by piece in the order of the table."""
         wanted = self.columns if names is None else list(names)
-        chosen = self.records().select([pl.nth(place).alias(f"c{place}") for place in self.places(wanted)])
+        chosen = self.records().select([pl.nth(index).alias(f"c{index}") for index in self.places(wanted)])
         with self.told():
             for batch in chosen.collect_batches(maintain_order=True, chunk_size=rows, engine="streaming"):
                 batch.columns = wanted
@@ -92,8 +92,8 @@ class Scan:
         assert self.dialect is not None
         before, blank = 0, list[int]()
         for file in self.files:
-            records, own = records_of(file, self.dialect, len(self.columns), str(file))
-            blank += [before + int(line) - 1 for line in own]
+            records, blank_lines = records_of(file, self.dialect, len(self.columns), str(file))
+            blank += [before + int(line) - 1 for line in blank_lines]
             before += records - 1
         return replace(self, blank=tuple(blank))
 
@@ -161,7 +161,7 @@ def scan(source: str | os.PathLike[str], *, layout: Layout | None = None) -> Sca
         if kind == "arrow":
             lazy = pl.scan_ipc(path)
             return Scan(str(path), lazy, lazy.collect_schema(), kind, files=(path,))
-        hive = path.is_dir() and any("=" in part for file in files for part in file.relative_to(path).parts[:-1])
+        hive = path.is_dir() and any("=" in folder for file in files for folder in file.relative_to(path).parts[:-1])
         require_same_columns(files, [_parquet_schema(file) for file in files])
         lazy = pl.scan_parquet(files, hive_partitioning=hive, glob=False)
         return Scan(str(path), lazy, lazy.collect_schema(), kind, files=tuple(files))
@@ -184,8 +184,8 @@ def _files_of(folder: Path) -> tuple[str, list[Path]]:
 def require_same_columns(files: Sequence[Path | str], schemas: Sequence[Mapping[str, object]]) -> None:
     """Refuse files of one table whose columns differ: what is missing in one must not read as missing values."""
     first = dict(schemas[0])
-    for file, own in zip(files, map(dict, schemas), strict=True):
-        for one, other, where in ((first, own, file), (own, first, files[0])):
+    for file, other_schema in zip(files, map(dict, schemas), strict=True):
+        for one, other, where in ((first, other_schema, file), (other_schema, first, files[0])):
             lacking = [name for name in one if name not in other]
             if lacking:
                 more = file if where is files[0] else files[0]
@@ -193,7 +193,9 @@ def require_same_columns(files: Sequence[Path | str], schemas: Sequence[Mapping[
                     f"The files of one table have different columns: {where} lacks {some(lacking)}, which {more} has. "
                     "Give all of them the same columns."
                 )
-        drifted = [f"{name} ({first[name]} and {own[name]})" for name in first if first[name] != own[name]]
+        drifted = [
+            f"{name} ({first[name]} and {other_schema[name]})" for name in first if first[name] != other_schema[name]
+        ]
         if drifted:
             raise DataError(
                 f"The files of one table have different types: {', '.join(drifted[:5])} in {files[0]} and {file}. "
@@ -204,9 +206,9 @@ def require_same_columns(files: Sequence[Path | str], schemas: Sequence[Mapping[
 def _scan_text(path: Path, files: Sequence[Path], layout: Layout) -> Scan:
     dialect, names, notes = _header(files[0], layout)
     for file in files[1:]:
-        other, own, _ = _header(file, layout)
-        if own != names or (other.separator, other.quote) != (dialect.separator, dialect.quote):
-            schemas = [dict.fromkeys(each, pl.String()) for each in (names, own)]
+        other, names_there, _ = _header(file, layout)
+        if names_there != names or (other.separator, other.quote) != (dialect.separator, dialect.quote):
+            schemas = [dict.fromkeys(header, pl.String()) for header in (names, names_there)]
             require_same_columns([files[0], file], schemas)
             raise DataError(f"{files[0]} and {file} are written differently. Write all files of a table alike.")
     lazy = pl.scan_csv(

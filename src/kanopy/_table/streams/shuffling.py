@@ -37,8 +37,8 @@ class ShuffledSink:
 
     def writing(self, frames: Frames, schema: pl.Schema) -> AbstractContextManager[pl.LazyFrame]:
         """Write all frames in another order."""
-        found: AbstractContextManager[pl.LazyFrame] = self._sink.writing(lambda: shuffled(frames()), schema)
-        return found
+        context: AbstractContextManager[pl.LazyFrame] = self._sink.writing(lambda: shuffled(frames()), schema)
+        return context
 
 
 def shuffled(frames: Iterator[pl.DataFrame], *, buffer: int | None = None) -> Iterator[pl.DataFrame]:
@@ -73,7 +73,7 @@ def _hashed(frames: list[pl.DataFrame]) -> pl.DataFrame:
     """Rows with their hashes beside them."""
     whole = pl.concat(frames, rechunk=True)
     hashes = row_hashes(whole)
-    return whole.with_columns(pl.Series(name, own) for name, own in zip(_HASHES, hashes, strict=True))
+    return whole.with_columns(pl.Series(name, hash_column) for name, hash_column in zip(_HASHES, hashes, strict=True))
 
 
 def _sorted(frame: pl.DataFrame) -> pl.DataFrame:
@@ -104,12 +104,12 @@ class _Buckets:
         bucket = (rows[_HASHES[0]].to_numpy() >> np.uint64(64 - (BUCKETS - 1).bit_length())).astype(np.int64)
         order = np.argsort(bucket, kind="stable")
         ordered, ends = rows[order], np.cumsum(np.bincount(bucket, minlength=BUCKETS))
-        for place, end in enumerate(ends.tolist()):
-            begin = int(ends[place - 1]) if place else 0
+        for index, end in enumerate(ends.tolist()):
+            begin = int(ends[index - 1]) if index else 0
             if begin < end:
-                self._write(place, ordered[begin:end])
+                self._write(index, ordered[begin:end])
 
-    def _write(self, place: int, rows: pl.DataFrame) -> None:
+    def _write(self, index: int, rows: pl.DataFrame) -> None:
         piece = io.BytesIO()
         rows.write_ipc_stream(piece, compression="lz4")
         try:
@@ -121,7 +121,7 @@ class _Buckets:
                 "there, or let TMPDIR name a larger place. Nothing was written."
             ) from None
         length = piece.getbuffer().nbytes
-        self._pieces[place].append((self._end, length))
+        self._pieces[index].append((self._end, length))
         self._end += length
 
     def sorted(self) -> Iterator[pl.DataFrame]:

@@ -70,16 +70,16 @@ class FileSink:
     def writing(self, frames: Frames, schema: pl.Schema) -> Iterator[pl.LazyFrame]:
         """Write all frames; the block sees what was written."""
         if self.folder:
-            with _whole_folder(Path(self.target)) as place:
-                for number, part in enumerate(_parts(frames())):
+            with _whole_folder(Path(self.target)) as partial_folder:
+                for number, piece in enumerate(_parts(frames())):
                     with _as_system():
-                        file = place / f"part-{number:05}.parquet"
-                        _frames_scan(lambda part=part: part, schema).sink_parquet(file)  # type: ignore[misc]
-                yield pl.scan_parquet(place / "*.parquet")
+                        file = partial_folder / f"part-{number:05}.parquet"
+                        _frames_scan(lambda part=piece: part, schema).sink_parquet(file)  # type: ignore[misc]
+                yield pl.scan_parquet(partial_folder / "*.parquet")
             return
         release = self._release or _files.Release()
         try:
-            release.stage(self.target, lambda place: self._write(frames, schema, place))
+            release.stage(self.target, lambda path: self._write(frames, schema, path))
             yield self._scan(release.place_of(self.target))
             if self._release is None:
                 release.publish()
@@ -87,19 +87,19 @@ class FileSink:
             if self._release is None:
                 release.discard()
 
-    def _write(self, frames: Frames, schema: pl.Schema, place: Path) -> None:
+    def _write(self, frames: Frames, schema: pl.Schema, path: Path) -> None:
         suffixes = [suffix.lower() for suffix in Path(self.target).suffixes[-2:]]
         with _as_system():
             if self.as_text:
-                with place.open("wb") as plain:
+                with path.open("wb") as plain:
                     # Without the name of the staged file and the time, so that the same release has the same bytes.
                     packed = gzip.GzipFile("", "wb", 6, plain, 0) if suffixes[-1] == ".gz" else None
                     with contextlib.nullcontext(plain) if packed is None else packed as file:
                         self._write_text(frames(), file, ".tsv" in suffixes or ".tab" in suffixes)
             elif suffixes[-1] in (".parquet", ".pq"):
-                _frames_scan(frames, schema).sink_parquet(place)
+                _frames_scan(frames, schema).sink_parquet(path)
             else:
-                _frames_scan(frames, schema).sink_ipc(place)
+                _frames_scan(frames, schema).sink_ipc(path)
 
     def _write_text(self, frames: Iterator[pl.DataFrame], file: Any, tabs: bool) -> None:
         dialect = self.dialect
@@ -111,13 +111,13 @@ class FileSink:
                     self.formulas.append(name)
             write_text(frame, file, dialect, include_header=number == 0, include_bom=dialect.marked and number == 0)
 
-    def _scan(self, place: Path) -> pl.LazyFrame:
+    def _scan(self, path: Path) -> pl.LazyFrame:
         suffixes = [suffix.lower() for suffix in Path(self.target).suffixes[-2:]]
         if not self.as_text:
-            return pl.scan_parquet(place) if suffixes[-1] in (".parquet", ".pq") else pl.scan_ipc(place)
+            return pl.scan_parquet(path) if suffixes[-1] in (".parquet", ".pq") else pl.scan_ipc(path)
         tabs = ".tsv" in suffixes or ".tab" in suffixes
         return pl.scan_csv(
-            place,
+            path,
             infer_schema=False,
             separator="\t" if tabs else self.dialect.separator,
             quote_char=self.dialect.quote or '"',
@@ -165,14 +165,14 @@ def _check_folder(folder: Path) -> None:
 def _whole_folder(folder: Path) -> Iterator[Path]:
     """A folder that appears under its name when all of it is written."""
     path = folder.resolve()
-    place = _files.place_beside(path)
+    partial_folder = _files.place_beside(path)
     try:
         with _files.explained(path):
-            place.mkdir()
-            yield place
-            (place / "_SUCCESS").touch()
+            partial_folder.mkdir()
+            yield partial_folder
+            (partial_folder / "_SUCCESS").touch()
             if path.is_dir():
                 path.rmdir()  # it was empty before
-            os.rename(place, path)
+            os.rename(partial_folder, path)
     finally:
-        shutil.rmtree(place, ignore_errors=True)
+        shutil.rmtree(partial_folder, ignore_errors=True)

@@ -7,11 +7,12 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from kanopy._errors import DataError, JobError, NoSolution
+from kanopy._errors import DataError, JobError, KanopyError, NoSolution
 from kanopy._files import private_folder, write_whole
 from kanopy._job.job import Job
 from kanopy._job.usage import used_alone
 from kanopy._progress import Callback, Clock, Progress
+from kanopy.app.tasks.evidence import attacks_of
 from kanopy.app.tasks.worker_state import WorkerState, job_of
 from kanopy.metrics.risk.class_sizes import SizeBin
 from kanopy.report.charts.release_charts import class_sizes, column_losses
@@ -57,6 +58,28 @@ def preview_job(state: WorkerState, notify: Callback, *, source: str, job: str, 
     with counting(preview.counted):
         charts = _charts(previews.sizes_before, preview.sizes_after, losses)
     return {"feasible": True, **plain, "column_losses": losses, **charts}
+
+
+def failing(
+    state: WorkerState, notify: Callback, *, source: str, job: str, project_folder: str, model: dict[str, Any]
+) -> dict[str, Any]:
+    """What a model means in a sentence, and how many classes fail it now; or what is wrong with it."""
+    from kanopy.privacy.models import make_model
+
+    wanted = job_of(job, project_folder)
+    found: dict[str, Any] = {"words": "", "wrong": "", "failing": None, "classes": None}
+    try:
+        made = make_model(model)
+        found["words"] = made.said()
+        if wanted.quasi and not wanted.unit:
+            asked = wanted.replaced(models=[*(each for each in wanted.models if each != made), made])
+            counts = state.previews(source, asked, notify).failing(asked, made, Progress(notify))
+            found["failing"], found["classes"] = counts
+    except NoSolution:
+        pass  # without the model there is no release either: the preview says why
+    except KanopyError as error:
+        found["wrong"] = str(error)
+    return found
 
 
 def _generalizing(job: Job) -> Job:
@@ -196,7 +219,7 @@ def report(
     recorded: dict[str, tuple[str, Path]] = {"output": (f"release{suffix}", written_to / f"release{suffix}")}
     if path is not None:
         recorded = {"input": (path.name, path), **recorded}
-    page = result.full_report(files=recorded, written=True)
+    page = result.full_report(files=recorded, written=True, attacks=attacks_of(written_to))
     write_whole(written_to / "report.html", page.to_html(), private=True)
     for name, make in (("report.json", "to_json"), ("reproduce.py", "to_script")):
         if hasattr(page, make):
@@ -226,27 +249,6 @@ def _again(state: WorkerState, notify: Callback, source: str, job: Job, folder: 
                 "can be written any more. Run again and make the report right after."
             )
     return result
-
-
-def catalogue(state: WorkerState, notify: Callback) -> dict[str, Any]:
-    """The algorithms and the models that there are, each in a sentence."""
-    from kanopy.privacy.models import MODELS, KAnonymity
-    from kanopy.release.catalogue import algorithms, recoding_words
-    from kanopy.search.algorithms import takes_budget
-
-    listed = [
-        {
-            "name": each["name"], "does": each["does"], "recoding": recoding_words(each["recoding"]),
-            "proves": each["proves"], "budget": each["recoding"] != "substitution" and takes_budget(each["name"]),
-        }
-        for each in algorithms()
-    ]  # fmt: skip
-    models = [
-        {"name": name, "summary": kind.summary, "example": kind.example}
-        for name, kind in MODELS.items()
-        if kind is not KAnonymity
-    ]
-    return {"algorithms": listed, "models": models}
 
 
 def mapping(state: WorkerState, notify: Callback, *, folder: str, column: str) -> list[list[str]]:

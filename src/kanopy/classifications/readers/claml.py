@@ -35,9 +35,15 @@ def read_claml(path: str | Path, *, name: str = "") -> Classification:
     if root.tag == "ClaML":
         title = root.find("Title")
         version = title.get("version", "") if title is not None else ""
-        for own in root.iter("Class"):
-            above = own.find("SuperClass")
-            rows.append((own.get("code", ""), _preferred(own), "" if above is None else above.get("code", "")))
+        for class_element in root.iter("Class"):
+            above = class_element.find("SuperClass")
+            rows.append(
+                (
+                    class_element.get("code", ""),
+                    _preferred(class_element),
+                    "" if above is None else above.get("code", ""),
+                )
+            )
     else:
         _nested(root, "", rows)
     if not rows:
@@ -49,16 +55,16 @@ def read_claml(path: str | Path, *, name: str = "") -> Classification:
     return Classification.from_rows(rows, name=name or path.stem, about=about, where=str(path))
 
 
-def _preferred(own: ElementTree.Element) -> str:
+def _preferred(class_element: ElementTree.Element) -> str:
     """The label of a class: the long form if there is one, without references to other codes."""
-    labels = {rubric.get("kind"): rubric.find("Label") for rubric in own.iter("Rubric")}
+    labels = {rubric.get("kind"): rubric.find("Label") for rubric in class_element.iter("Rubric")}
     label = labels["preferredLong"] if labels.get("preferredLong") is not None else labels.get("preferred")
     if label is None:
         return ""
     parts = [label.text or ""]
-    for part in label:
-        parts += [] if part.tag == "Reference" else ["".join(part.itertext())]
-        parts.append(part.tail or "")
+    for child_element in label:
+        parts += [] if child_element.tag == "Reference" else ["".join(child_element.itertext())]
+        parts.append(child_element.tail or "")
     return " ".join("".join(parts).split())
 
 

@@ -34,6 +34,6 @@ def read_loinc(path: str | Path, *, name: str = "") -> Classification:
         given = [(code, labels[code], tuple(above)) for code, above in parents.items()]
     else:
         classes = dict.fromkeys(row["CLASS"] for row in rows)
-        given = [(f"class {own}", own, ()) for own in classes]
+        given = [(f"class {class_name}", class_name, ()) for class_name in classes]
         given += [(row["LOINC_NUM"], row.get("LONG_COMMON_NAME", ""), (f"class {row['CLASS']}",)) for row in rows]
     return Classification.from_rows(given, name=name or "loinc", about=about, where=str(path))

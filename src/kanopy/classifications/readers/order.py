@@ -35,9 +35,9 @@ def read_order(path: str | Path, *, name: str = "") -> Classification:
     bundled = load_classification("icd-10-cm")
     broader: dict[str, tuple[str, str, str]] = {}
     for at, code in enumerate(codes):
-        if above[at] or (found := bundled.index.get(bare(code))) is None or bundled.rank[found] != 2:
+        if above[at] or (node := bundled.index.get(bare(code))) is None or bundled.rank[node] != 2:
             continue
-        block, chapter = bundled.chain(found)[1:3]
+        block, chapter = bundled.chain(node)[1:3]
         broader[bundled.codes[chapter]] = (bundled.codes[chapter], bundled.label(chapter), "")
         broader[bundled.codes[block]] = (bundled.codes[block], bundled.label(block), bundled.codes[chapter])
         above[at] = (bundled.codes[block],)

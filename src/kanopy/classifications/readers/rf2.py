@@ -17,11 +17,11 @@ def read_rf2(folder: str | Path, *, name: str = "") -> Classification:
     """The active concepts of the snapshot in a folder; full names without their tag are labels, synonyms are known."""
     folder = Path(folder)
     concepts = [row[0] for row in _rows(folder, "sct2_Concept_*Snapshot*.txt") if row[2] == "1"]
-    known = set(concepts)
+    concept_ids = set(concepts)
     labels: dict[str, str] = {}
     synonyms: list[tuple[str, str]] = []
     for row in _rows(folder, "sct2_Description_*Snapshot*.txt"):
-        if row[2] != "1" or row[4] not in known:
+        if row[2] != "1" or row[4] not in concept_ids:
             continue
         if row[6] == FULL_NAME:
             text = row[7].rstrip()
@@ -31,7 +31,7 @@ def read_rf2(folder: str | Path, *, name: str = "") -> Classification:
     parents: dict[str, dict[str, None]] = {}
     for row in _rows(folder, "sct2_Relationship_*Snapshot*.txt"):
         # The root says nothing: what lies directly below it is the broadest.
-        if row[2] == "1" and row[7] == IS_A and row[5] != ROOT and row[4] in known and row[5] in known:
+        if row[2] == "1" and row[7] == IS_A and row[5] != ROOT and row[4] in concept_ids and row[5] in concept_ids:
             parents.setdefault(row[4], {})[row[5]] = None
     rows = [(code, labels.get(code, code), tuple(parents.get(code, ()))) for code in concepts if code != ROOT]
     about = About(
@@ -45,15 +45,15 @@ def read_rf2(folder: str | Path, *, name: str = "") -> Classification:
 
 
 def _rows(folder: Path, pattern: str) -> Iterator[list[str]]:
-    found = sorted(folder.rglob(pattern))
-    if not found:
+    files = sorted(folder.rglob(pattern))
+    if not files:
         raise HierarchyError(
             f"{folder} holds no file {pattern}: it is no snapshot of an RF2 release. Give the folder that contains "
             "Snapshot/Terminology."
         )
-    with found[0].open(encoding="utf-8") as file:
+    with files[0].open(encoding="utf-8") as file:
         next(file, None)
         for line in file:
             row = line.rstrip("\r\n").split("\t")
-            if len(row) > 7 or (len(row) > 2 and "Concept" in found[0].name):
+            if len(row) > 7 or (len(row) > 2 and "Concept" in files[0].name):
                 yield row

@@ -38,24 +38,29 @@ def read_skos(path: str | Path, *, name: str = "") -> Classification:
             continue
         concepts[subject] = None
     if not notation:
-        notation = {each: each.rstrip("/#").replace("#", "/").rpartition("/")[2] for each in concepts}
-    coded = [each for each in concepts if each in notation]
+        notation = {concept: concept.rstrip("/#").replace("#", "/").rpartition("/")[2] for concept in concepts}
+    coded = [concept for concept in concepts if concept in notation]
     if not coded:
         raise HierarchyError(f"{path} holds no concepts of SKOS. Give a classification in SKOS with notations.")
-    languages = sorted({own for each in coded for own in labels.get(each, ())}, key=lambda own: (own != ENGLISH, own))
+    languages = sorted(
+        {language_code for concept in coded for language_code in labels.get(concept, ())},
+        key=lambda language_code: (language_code != ENGLISH, language_code),
+    )
     first = languages[0] if languages else ENGLISH
     rows = [
         (
-            notation[each],
-            labels.get(each, {}).get(first, notation[each]),
-            tuple(notation[above] for above in broader.get(each, ()) if above in notation),
+            notation[concept],
+            labels.get(concept, {}).get(first, notation[concept]),
+            tuple(notation[above] for above in broader.get(concept, ()) if above in notation),
         )
-        for each in coded
+        for concept in coded
     ]
     made = Classification.from_rows(rows, name=name or path.stem, language=first, where=str(path))
-    own = {notation[each]: labels.get(each, {}) for each in coded}
+    labels_of_code = {notation[concept]: labels.get(concept, {}) for concept in coded}
     spelled = {
-        language: [own[code].get(language, label) for code, label in zip(made.codes, made.labels(), strict=True)]
+        language: [
+            labels_of_code[code].get(language, label) for code, label in zip(made.codes, made.labels(), strict=True)
+        ]
         for language in languages[1:]
     }
     return replace(made, labels_by_language={first: made.labels(), **spelled})

@@ -54,7 +54,7 @@ def read_table(path: str | Path, *, name: str = "") -> Classification:
         code, label, parent, body = 0, 1, 2 if len(head) > 2 else None, rows
     else:
         body = rows[1:]
-    width = max(each for each in (code, label, parent) if each is not None) + 1
+    width = max(column_number for column_number in (code, label, parent) if column_number is not None) + 1
     short = [str(number) for number, row in enumerate(body, 2) if len(row) < width]
     if short:
         raise HierarchyError(f"{path}: rows with fewer than {width} cells: lines {some(short)}. Fill them up.")
@@ -62,12 +62,12 @@ def read_table(path: str | Path, *, name: str = "") -> Classification:
     labels = [row[label].strip() if label is not None else "" for row in body]
     given = [_parents(row[parent]) for row in body] if parent is not None else parents_by_beginning(codes)
     made = Classification.from_rows(zip(codes, labels, given, strict=True), name=name or path.stem, where=str(path))
-    more = {found[1].lower(): at for at, cell in enumerate(head) if (found := _LANGUAGE.fullmatch(cell))}
+    more = {match[1].lower(): at for at, cell in enumerate(head) if (match := _LANGUAGE.fullmatch(cell))}
     if not more:
         return made
     row_of = dict(zip(codes, body, strict=True))
     spelled = {
-        language: [row_of[own][at].strip() if len(row_of[own]) > at else own for own in made.codes]
+        language: [row_of[row_code][at].strip() if len(row_of[row_code]) > at else row_code for row_code in made.codes]
         for language, at in more.items()
     }
     return replace(made, labels_by_language={ENGLISH: made.labels(), **spelled})
@@ -78,7 +78,7 @@ def _column(head: Sequence[str], names: Iterable[str]) -> int | None:
 
 
 def _parents(cell: str) -> tuple[str, ...]:
-    return tuple(part.strip() for part in cell.split(SEVERAL) if part.strip())
+    return tuple(code.strip() for code in cell.split(SEVERAL) if code.strip())
 
 
 def parents_by_beginning(codes: Sequence[str]) -> list[tuple[str, ...]]:
@@ -87,10 +87,10 @@ def parents_by_beginning(codes: Sequence[str]) -> list[tuple[str, ...]]:
     >>> parents_by_beginning(["A00", "A00.0", "A", "B"])
     [('A',), ('A00',), (), ()]
     """
-    known = {bare(code): code for code in codes}
-    found: list[tuple[str, ...]] = []
+    code_of_bare = {bare(code): code for code in codes}
+    parents: list[tuple[str, ...]] = []
     for code in codes:
         key = bare(code)
-        above = next((known[key[:n]] for n in range(len(key) - 1, 0, -1) if key[:n] in known), None)
-        found.append(() if above is None else (above,))
-    return found
+        above = next((code_of_bare[key[:n]] for n in range(len(key) - 1, 0, -1) if key[:n] in code_of_bare), None)
+        parents.append(() if above is None else (above,))
+    return parents

@@ -20,7 +20,7 @@ KeyFile = Annotated[Path | None, typer.Option("--key-file", help=o.SHARED["key_f
 @o.command()
 def show(folder: Folder) -> None:
     """List the releases of a ledger: dates, people, digests; no values."""
-    from kanopy.linked.ledger import read_ledger
+    from kanopy.linked.history.ledger import read_ledger
 
     found = read_existing(folder, read_ledger)
 
@@ -51,8 +51,8 @@ def read_existing(folder: Path, read: Any, key: bytes | None = None) -> Any:
 def check(folder: Folder, key_file: KeyFile = None) -> None:
     """Check that no line of a ledger is missing or changed, and count what its releases give away together."""
     from kanopy._table.pseudonyms import given_key
-    from kanopy.linked.ledger import read_ledger
-    from kanopy.linked.over_time import already_told
+    from kanopy.linked.history.ledger import read_ledger
+    from kanopy.linked.history.over_time import already_told
 
     found = read_existing(folder, read_ledger, given_key(key_file))
     k = int(found.releases[-1]["k"])
@@ -76,7 +76,7 @@ def forget(
 ) -> None:
     """Remove what a ledger knows of people. Later releases leave them out: nothing tells what is safe of them."""
     from kanopy._table.pseudonyms import read_key
-    from kanopy.linked.ledger import forget as forget_people
+    from kanopy.linked.history.ledger import forget as forget_people
 
     removed = forget_people(folder, values, read_key(key_file))
     emit(

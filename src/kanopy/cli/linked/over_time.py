@@ -29,7 +29,7 @@ def publish_with_ledger(
     """Make a release that is safe together with all releases of a ledger, and record it there."""
     from kanopy._parameter_types import as_share
     from kanopy._table.pseudonyms import read_key
-    from kanopy.linked.over_time import publish_over_time
+    from kanopy.linked.history.over_time import publish_over_time
     from kanopy.release.writing import Files
 
     if strange := [name for name in o.on_command_line() if name in NOT_USED]:

@@ -14,6 +14,7 @@ USED = (
     "output",
     "k",
     "known",
+    "ledger",
     "suppress",
     "key_file",
     "report",
@@ -32,18 +33,14 @@ def is_linked_job(job: Path | None) -> bool:
     return job is not None and job.is_file() and is_linked(read_plain(job))
 
 
-def anonymize_linked(job: Path, output: str, given: dict[str, Any]) -> None:
-    """Publish all tables of a job into a folder or a database, or none."""
+def anonymize_linked(job: Path, output: str, given: dict[str, Any], ledger: Path | None) -> None:
+    """Publish all tables of a job into a folder or a database, or none; with a ledger, safe with earlier releases."""
     from kanopy._table.pseudonyms import read_key
+    from kanopy.linked.history.several_tables import publish_tables_over_time
     from kanopy.linked.job import LinkedJob, read_plain
     from kanopy.linked.linked_result import check_folder, check_report_name
     from kanopy.linked.run import anonymize_tables
 
-    if "ledger" in o.on_command_line():
-        raise JobError(
-            "A ledger records one table per release. Publish several tables without --ledger; releases of them that "
-            "others can join are not protected against each other."
-        )
     if strange := [name for name in o.on_command_line() if name not in USED]:
         raise JobError(
             f"{some(['--' + name.replace('_', '-') for name in strange])} has no effect on a job of several "
@@ -59,13 +56,21 @@ def anonymize_linked(job: Path, output: str, given: dict[str, Any]) -> None:
     wanted = LinkedJob.from_dict(plain, job.parent)
     check_folder(output)
     check_report_name(given.get("report"))
-    key = read_key(given.get("key_file")) if wanted.keys == "hash" or given.get("key_file") is not None else None
+    hashed = wanted.keys == "hash" or given.get("key_file") is not None
+    key = read_key(given.get("key_file")) if hashed or ledger is not None else None
+    beside: dict[str, Any] = {
+        "report": given.get("report"), "manifest": given.get("manifest"),
+        "neutralize": bool(given.get("neutralize_formulas")), "inputs": [job],
+    }  # fmt: skip
     with progress_bar() as show:
-        found = anonymize_tables(wanted, key=key, progress=show, encoding=given.get("encoding"))
-        files = found.write(
-            output, report=given.get("report"), manifest=given.get("manifest"),
-            neutralize=bool(given.get("neutralize_formulas")), inputs=[job],
-        )  # fmt: skip
+        if ledger is not None:
+            assert key is not None
+            found, files = publish_tables_over_time(
+                wanted, output, ledger, key, encoding=given.get("encoding"), progress=show, **beside
+            )
+        else:
+            found = anonymize_tables(wanted, key=key, progress=show, encoding=given.get("encoding"))
+            files = found.write(output, **beside)
     for line in found.notes:
         note(line)
     shown = worked_out(

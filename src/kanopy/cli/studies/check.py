@@ -105,7 +105,9 @@ def show_beside(out: Any, both: Any) -> None:
     how = {"row": "joined row by row, as if in the same order", "values": "shuffled: joined by what both publish"}.get(
         both.joined_by, f"joined by {both.joined_by}"
     )
-    other = "the earlier release" if both.releases == 1 else f"{both.releases:,} other releases or tables"
+    tables = both.counted != "rows"
+    other = "the other release or table" if tables else "the earlier release"
+    other = other if both.releases == 1 else f"{both.releases:,} other releases or tables"
     said = (
         f"Beside {other} ({how}): {of_units(both.rows, both.counted)}, {counted(both.classes, 'class')}; "
         f"the smallest has {of_units(both.smallest_class, both.counted)}."
@@ -116,14 +118,19 @@ def show_beside(out: Any, both: Any) -> None:
         out.print(Text(f"  Both together say more precisely than either: {told}."))
     if both.added or both.removed:
         few = f", {both.exposed_changes:,} of them with fewer than {both.k} alike" if both.exposed_changes else ""
-        out.print(Text(f"  Since then {of_units(both.added, both.counted)} came and {both.removed:,} went{few}."))
+        added = of_units(both.added, both.counted)
+        apart = f"Since then {added} came and {both.removed:,} went"
+        if tables:
+            apart = f"In this one alone: {added}; in the other{'s' * (both.releases > 1)} alone: {both.removed:,}"
+        out.print(Text(f"  {apart}{few}."))
     if not both.holds:
         below = of_units(both.rows_below, both.counted)
         below += f" in {counted(both.classes_below, 'class')} of fewer than {both.k}"
         more = f"{both.unique_rows:,} unique together, {both.unique_alone:,} in one of them alone."
-        out.print(
-            Text(f"  {below}; {more} Publish one of the two, or make the new one with the same job as the first.")
-        )
+        todo = "Publish one of the two, or make the new one with the same job as the first."
+        if tables:
+            todo = "Publish linked tables by one job, and releases over time with a ledger."
+        out.print(Text(f"  {below}; {more} {todo}"))
 
 
 def earlier_tables(beside: Sequence[str] | None, layout: Any) -> Any:

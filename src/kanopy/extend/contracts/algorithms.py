@@ -116,9 +116,9 @@ def gives_safe_releases(kind: type[Algorithm], parameters: Mapping[str, Any]) ->
         assert 0.0 <= result.losses[measure] <= 1.0 + 1e-12
     # Published labels cover the values they replace.
     for column, hierarchy in zip(QUASI, result.domain.hierarchies, strict=True):
-        place = {value: leaf for leaf, value in enumerate(hierarchy.values)}
+        leaf_of_value = {value: leaf for leaf, value in enumerate(hierarchy.values)}
         for value, label in zip(people()[column].cast(pl.String), published(result)[column], strict=True):
-            labels = {hierarchy.label(int(node)) for node in hierarchy.table[:, place[value]]}
+            labels = {hierarchy.label(int(node)) for node in hierarchy.table[:, leaf_of_value[value]]}
             assert label in labels or _covers(label, value)
 
 
@@ -154,11 +154,11 @@ def suppresses_within_the_limit(kind: type[Algorithm], parameters: Mapping[str, 
     """No more rows are suppressed than the limit allows: 5.22 are 5, and 28.53 are 28."""
     for limit in (0.058, 0.317):
         result = release(kind, parameters, suppress=limit, k=4)
-        gone = result.solution.recoding.suppressed_rows
-        assert gone <= math.floor(limit * ROWS) < limit * ROWS
-        assert gone == published(result).filter(pl.all_horizontal(pl.all() == "*")).height
+        suppressed_rows = result.solution.recoding.suppressed_rows
+        assert suppressed_rows <= math.floor(limit * ROWS) < limit * ROWS
+        assert suppressed_rows == published(result).filter(pl.all_horizontal(pl.all() == "*")).height
         if not kind.about.suppresses:
-            assert gone == 0
+            assert suppressed_rows == 0
 
 
 def keeps_level_limits_or_refuses_them(kind: type[Algorithm], parameters: Mapping[str, Any]) -> None:
@@ -172,10 +172,10 @@ def keeps_level_limits_or_refuses_them(kind: type[Algorithm], parameters: Mappin
     ages, towns = result.domain.hierarchies[0], result.domain.hierarchies[1]
     low = {ages.label(int(node)) for node in np.unique(ages.table[1:])}
     high = {towns.label(int(node)) for node in np.unique(towns.table[:3])}
-    gone = pl.Series(result.solution.recoding.group_of_row < 0)
-    kept = published(result).filter(~gone)
-    assert set(kept["age"]) <= low
-    assert set(kept["town"]) <= high
+    suppressed = pl.Series(result.solution.recoding.group_of_row < 0)
+    published_rows = published(result).filter(~suppressed)
+    assert set(published_rows["age"]) <= low
+    assert set(published_rows["town"]) <= high
 
 
 def weighs_columns_if_it_says_so(kind: type[Algorithm], parameters: Mapping[str, Any]) -> None:

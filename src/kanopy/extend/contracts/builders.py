@@ -53,8 +53,8 @@ def says_what_it_is(builder: type[Builder], needs: Needs) -> None:
 
 def covers_every_value(builder: type[Builder], needs: Needs) -> None:
     """Every value is a leaf, every level covers it, and the highest covers all."""
-    for values, own in fitting(builder, needs):
-        tree = build(builder, values, own)
+    for values, settings in fitting(builder, needs):
+        tree = build(builder, values, settings)
         assert set(tree.values) >= {str(value) for value in values}, "some value is no leaf"
         assert tree.nested, "its levels do not nest"
         assert tree.rooted().level(tree.rooted().height).size == 1
@@ -68,26 +68,26 @@ def covers_every_value(builder: type[Builder], needs: Needs) -> None:
 
 def depends_on_counts_alone(builder: type[Builder], needs: Needs) -> None:
     """Neither the order of rows nor the way of counting them matters, and missing values are no part of it."""
-    for values, own in fitting(builder, needs):
+    for values, settings in fitting(builder, needs):
         counts = [1 + i % 3 for i in range(len(values))]
         repeated = [value for value, count in zip(values, counts, strict=True) for _ in range(count)]
         np.random.default_rng(5).shuffle(repeated)
-        counted = build(builder, values, own, counts)
-        assert build(builder, repeated, own).same_as(counted), "another order of rows gives another hierarchy"
-        assert build(builder, [None, *repeated], own).same_as(counted), "missing values are part of the hierarchy"
+        counted = build(builder, values, settings, counts)
+        assert build(builder, repeated, settings).same_as(counted), "another order of rows gives another hierarchy"
+        assert build(builder, [None, *repeated], settings).same_as(counted), "missing values are part of the hierarchy"
 
 
 def is_kept_by_files(builder: type[Builder], needs: Needs) -> None:
     """Files keep its hierarchies."""
-    for values, own in fitting(builder, needs):
-        tree = build(builder, values, own)
+    for values, settings in fitting(builder, needs):
+        tree = build(builder, values, settings)
         assert parse_json(hierarchy_json(tree), "a test").same_as(tree)
 
 
 def gives_safe_releases(builder: type[Builder], needs: Needs) -> None:
     """A release with it is safe, given as a method with parameters and as an object."""
-    for values, own in fitting(builder, needs):
-        for given in ({"method": builder.method, **own}, make(builder, own)):
+    for values, settings in fitting(builder, needs):
+        for given in ({"method": builder.method, **settings}, make(builder, settings)):
             job = kanopy.Job(quasi=["x"], k=3, hierarchies={"x": given})
             assert kanopy.anonymize({"x": values * 2}, job).verification.smallest_class >= 3
 

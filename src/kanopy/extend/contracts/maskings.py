@@ -15,7 +15,7 @@ WORDS = ("swimming", "diving", "walking", "hiking", "reading", "cooking", "footb
 
 def answers() -> pl.DataFrame:
     """Some answers that many people gave, and some that few did."""
-    return pl.DataFrame({"why": [word for place, word in enumerate(WORDS) for _ in range(1 + place * place // 4)]})
+    return pl.DataFrame({"why": [word for index, word in enumerate(WORDS) for _ in range(1 + index * index // 4)]})
 
 
 def masked(kind: type[Masking], parameters: Mapping[str, Any]) -> pl.DataFrame:
@@ -32,10 +32,10 @@ def says_what_it_is(kind: type[Masking], parameters: Mapping[str, Any]) -> None:
 
 def publishes_answers_of_the_table(kind: type[Masking], parameters: Mapping[str, Any]) -> None:
     """Every answer is replaced by one of the table, and k people share each where it says so."""
-    found = masked(kind, parameters)
-    assert found.height == answers().height and set(found["why"]) <= set(WORDS)
+    masked_answers = masked(kind, parameters)
+    assert masked_answers.height == answers().height and set(masked_answers["why"]) <= set(WORDS)
     if kind.guarantees_k:
-        assert min(found.group_by("why").len()["len"].to_list()) >= 3, "fewer than k people share an answer"
+        assert min(masked_answers.group_by("why").len()["len"].to_list()) >= 3, "fewer than k people share an answer"
 
 
 def repeats(kind: type[Masking], parameters: Mapping[str, Any]) -> None:

@@ -14,27 +14,33 @@ def gives_numbers(measure: Measure) -> None:
     """It gives a finite number for every pair, the same when asked again, and as many as it was asked for."""
     wordnet = load_ontology("wordnet")
     concepts = np.array([wordnet.sense(word) for word in WORDS])
-    found = np.asarray(measure(wordnet, concepts[:, None], concepts[None, :]), np.float64)
-    assert found.shape == (len(WORDS), len(WORDS)), "pairs of concepts broadcast, and one number belongs to each"
-    assert np.isfinite(found).all(), "some similarity is no finite number"
-    assert np.array_equal(found, measure(wordnet, concepts[:, None], concepts[None, :])), "asked again, it differs"
+    similarities = np.asarray(measure(wordnet, concepts[:, None], concepts[None, :]), np.float64)
+    assert similarities.shape == (len(WORDS), len(WORDS)), "pairs of concepts broadcast, and one number belongs to each"
+    assert np.isfinite(similarities).all(), "some similarity is no finite number"
+    assert np.array_equal(similarities, measure(wordnet, concepts[:, None], concepts[None, :])), (
+        "asked again, it differs"
+    )
 
 
 def knows_its_maximum(measure: Measure) -> None:
     """No pair is more similar than its maximum, and nothing is more similar to a concept than itself."""
     wordnet = load_ontology("wordnet")
     concepts = np.array([wordnet.sense(word) for word in WORDS])
-    found = np.asarray(measure(wordnet, concepts[:, None], concepts[None, :]), np.float64)
-    assert (found <= measure.maximum(wordnet) + 1e-9).all(), "a similarity is above the maximum"
-    assert (found <= found.diagonal()[:, None] + 1e-9).all(), "another concept is more similar than the concept itself"
+    similarities = np.asarray(measure(wordnet, concepts[:, None], concepts[None, :]), np.float64)
+    assert (similarities <= measure.maximum(wordnet) + 1e-9).all(), "a similarity is above the maximum"
+    assert (similarities <= similarities.diagonal()[:, None] + 1e-9).all(), (
+        "another concept is more similar than the concept itself"
+    )
 
 
 def is_symmetric_if_it_says_so(measure: Measure) -> None:
     """Where it says that it is symmetric, both directions are the same."""
     wordnet = load_ontology("wordnet")
     concepts = np.array([wordnet.sense(word) for word in WORDS])
-    found = np.asarray(measure(wordnet, concepts[:, None], concepts[None, :]), np.float64)
-    assert not measure.is_symmetric or np.allclose(found, found.T), "is_symmetric, and the directions differ"
+    similarities = np.asarray(measure(wordnet, concepts[:, None], concepts[None, :]), np.float64)
+    assert not measure.is_symmetric or np.allclose(similarities, similarities.T), (
+        "is_symmetric, and the directions differ"
+    )
 
 
 CHECKS = (gives_numbers, knows_its_maximum, is_symmetric_if_it_says_so)

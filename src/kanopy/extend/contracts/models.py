@@ -59,7 +59,8 @@ class People:
         return pl.DataFrame(
             {
                 **{
-                    tree.name: [tree.values[leaf] for leaf in own] for tree, own in zip(TREES, self.leaves, strict=True)
+                    tree.name: [tree.values[leaf] for leaf in leaf_row]
+                    for tree, leaf_row in zip(TREES, self.leaves, strict=True)
                 },
                 "diagnosis": [DIAGNOSIS.values[code] for code in self.diagnosis],
                 "income": INCOMES[self.income],
@@ -71,7 +72,9 @@ class People:
 
     def classes(self, levels: tuple[int, ...]) -> tuple[Classes, np.ndarray[Any, Any]]:
         """The classes of a release, and the class of every row."""
-        published = [tree.level(at).codes[own] for tree, at, own in zip(TREES, levels, self.leaves, strict=True)]
+        published = [
+            tree.level(at).codes[leaf_row] for tree, at, leaf_row in zip(TREES, levels, self.leaves, strict=True)
+        ]
         keys, of_row = np.unique(np.stack(published), axis=1, return_inverse=True)
         of_row = of_row.reshape(-1)
         count = keys.shape[1]
@@ -83,12 +86,12 @@ class People:
         }
         totals = {name: np.bincount(codes, minlength=widths[name]) for name, codes in sensitive.items()}
         sizes = np.bincount(of_row, minlength=count)
-        found = Classes(
+        release_classes = Classes(
             sizes,
             histograms=histograms,
             facts={
                 "diagnosis": ColumnFacts(DIAGNOSIS.values, totals["diagnosis"], hierarchy=DIAGNOSIS),
-                "income": ColumnFacts(tuple(f"{each:g}" for each in INCOMES), totals["income"], INCOMES),
+                "income": ColumnFacts(tuple(f"{income:g}" for income in INCOMES), totals["income"], INCOMES),
                 "guard": ColumnFacts(GUARDS, totals["guard"]),
             },
             # Everybody is there `others` times more, so that people add up as rows do.
@@ -101,11 +104,11 @@ class People:
             class_of_row=of_row.astype(np.int32),
             household_of_row=self.home,
         )  # fmt: skip
-        return found, of_row
+        return release_classes, of_row
 
 
-def accepts(model: Model, found: Classes) -> bool:
-    return not model.violated(found).any() and model.satisfied(found, found)
+def accepts(model: Model, classes: Classes) -> bool:
+    return not model.violated(classes).any() and model.satisfied(classes, classes)
 
 
 def says_what_it_is(kind: type[Model]) -> None:
@@ -135,26 +138,28 @@ def declares_what_holds(kind: type[Model]) -> None:
                 holds_a_safe_one = np.unique(coarse_of_row[~wrong[fine_of_row]])
                 united = model.violated(coarse)[holds_a_safe_one]
                 assert not united.any(), "monotonic_with_suppression: a union with a safe class is unsafe"
-            gone = np.bincount(coarse_of_row[wrong[fine_of_row]], minlength=coarse.count)
+            rows_that_go = np.bincount(coarse_of_row[wrong[fine_of_row]], minlength=coarse.count)
             needed = np.minimum(model.must_go(coarse, model.violated(coarse)), coarse.sizes)
-            assert (needed <= gone).all(), "must_go: the bound on rows that must go is too high"
+            assert (needed <= rows_that_go).all(), "must_go: the bound on rows that must go is too high"
 
 
 def judges_alike(kind: type[Model]) -> None:
     """It gives the second look the same answer in whatever order, and however many together, classes are shown."""
     model = parse_model(kind.example)
     for people in map(People, SEEDS):
-        found = people.classes((0, 1, 0))[0]
-        wrong = model.violated(found)
-        expected = wrong if wrong.any() or model.satisfied(found, found) else ~wrong
-        assert np.array_equal(judged_twice(model, found), expected) and np.array_equal(failing(model, found), expected)
+        classes = people.classes((0, 1, 0))[0]
+        wrong = model.violated(classes)
+        expected = wrong if wrong.any() or model.satisfied(classes, classes) else ~wrong
+        assert np.array_equal(judged_twice(model, classes), expected) and np.array_equal(
+            failing(model, classes), expected
+        )
 
 
 def refuses_something(kind: type[Model]) -> None:
     """Some table is not safe enough for it."""
     model = parse_model(kind.example)
     tried = [People(seed).classes(levels)[0] for seed in SEEDS for levels in ((0, 0, 0), (2, 2, 1))]
-    assert not all(accepts(model, found) for found in tried), "it accepts every table"
+    assert not all(accepts(model, tried_classes) for tried_classes in tried), "it accepts every table"
 
 
 def released(kind: type[Model], suppress: float) -> None:
@@ -176,7 +181,7 @@ def released(kind: type[Model], suppress: float) -> None:
     except NoSolution as nothing:
         assert nothing.reason and (suppress == 0.0 or model.of_release), "no release, though every row may go"
         return
-    assert model.name in {each.name for each in result.job.all_models} and result.smallest_class != 1
+    assert model.name in {model_asked.name for model_asked in result.job.all_models} and result.smallest_class != 1
 
 
 def is_kept_by_a_release(kind: type[Model]) -> None:

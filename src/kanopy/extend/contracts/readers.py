@@ -17,11 +17,16 @@ PARENTS = {"bird": "animal", "fish": "animal", "heron": "bird", "trout": "fish"}
 Read = Callable[[Path], Taxonomy]
 
 
-def links(found: Taxonomy) -> dict[str, str]:
+def links(taxonomy: Taxonomy) -> dict[str, str]:
     """The parent of every animal that has one."""
-    there = {name: found.senses(name) for name in (*PARENTS, "animal")}
+    there = {name: taxonomy.senses(name) for name in (*PARENTS, "animal")}
     name_of = {concept: name for name, concepts in there.items() for concept in concepts}
-    return {name: name_of[above] for name, own in there.items() for each in own for above in found.parents_of(each)}
+    return {
+        name: name_of[above]
+        for name, senses_of_name in there.items()
+        for sense in senses_of_name
+        for above in taxonomy.parents_of(sense)
+    }
 
 
 def read_bytes(read: Read, suffix: str, content: bytes) -> Taxonomy:
@@ -34,11 +39,11 @@ def read_bytes(read: Read, suffix: str, content: bytes) -> Taxonomy:
 
 def finds_the_same_concepts(read: Read, suffix: str, sample: bytes) -> None:
     """The five animals of the sample, and how they hang together, are found."""
-    found = read_bytes(read, suffix, sample)
-    assert found.size == 5 and links(found) == PARENTS, (
+    taxonomy = read_bytes(read, suffix, sample)
+    assert taxonomy.size == 5 and links(taxonomy) == PARENTS, (
         "the sample should hold heron < bird < animal, trout < fish < animal"
     )
-    assert found.parents_of(found.senses("animal")[0]) == ()
+    assert taxonomy.parents_of(taxonomy.senses("animal")[0]) == ()
 
 
 def refuses_broken_files(read: Read, suffix: str, sample: bytes) -> None:
@@ -58,11 +63,11 @@ def never_reads_half(read: Read, suffix: str, sample: bytes) -> None:
             return None
 
     somewhere = len(sample) * 2 // 3
-    lines, part = found(sample.rfind(b"\n", 0, somewhere) + 1), found(somewhere)
+    lines, half = found(sample.rfind(b"\n", 0, somewhere) + 1), found(somewhere)
     if lines is None:
-        assert part is None, "half a file is taken for a whole one"
+        assert half is None, "half a file is taken for a whole one"
     else:
-        assert links(lines).items() <= PARENTS.items() and (part is None or part.size <= 5)
+        assert links(lines).items() <= PARENTS.items() and (half is None or half.size <= 5)
 
 
 CHECKS = (finds_the_same_concepts, refuses_broken_files, never_reads_half)

@@ -16,7 +16,7 @@ def refused(error: type[Exception] | tuple[type[Exception], ...], words: str = "
     """
     try:
         yield
-    except error as found:
-        assert re.search(words, str(found)), f"the error should say {words!r} and says: {found}"
+    except error as raised:
+        assert re.search(words, str(raised)), f"the error should say {words!r} and says: {raised}"
     else:
         raise AssertionError(f"nothing was refused, where an error should say {words!r}")

@@ -45,8 +45,10 @@ def table() -> pl.DataFrame:
 
 def treated(kind: type[Treatment], parameters: Mapping[str, Any], rows: pl.DataFrame, **given: Any) -> pl.DataFrame:
     """The table after a treatment of one of its columns."""
-    found = treat_frame(rows, column_of(kind), make(kind, parameters), Secrets(KEY), **_follows(kind, rows), **given)
-    return rows.with_columns(list(found.values()))
+    treated_columns = treat_frame(
+        rows, column_of(kind), make(kind, parameters), Secrets(KEY), **_follows(kind, rows), **given
+    )
+    return rows.with_columns(list(treated_columns.values()))
 
 
 def _follows(kind: type[Treatment], rows: pl.DataFrame) -> dict[str, Any]:
@@ -64,9 +66,9 @@ def says_what_it_is(kind: type[Treatment], parameters: Mapping[str, Any]) -> Non
 def changes_only_its_columns(kind: type[Treatment], parameters: Mapping[str, Any]) -> None:
     """It returns the columns that it says it writes, with a value per row, and missing values stay missing."""
     rows, made = table(), make(kind, parameters)
-    found = treat_frame(rows, column_of(kind), made, Secrets(KEY), **_follows(kind, rows))
-    assert tuple(found) == made.writes(column_of(kind)), "it changes other columns than it says"
-    for name, series in found.items():
+    changed_columns = treat_frame(rows, column_of(kind), made, Secrets(KEY), **_follows(kind, rows))
+    assert tuple(changed_columns) == made.writes(column_of(kind)), "it changes other columns than it says"
+    for name, series in changed_columns.items():
         assert len(series) == rows.height
         assert series.filter(rows[name].is_null()).is_null().all(), "a missing value became a value"
 
@@ -108,13 +110,13 @@ def pieces_make_the_whole(kind: type[Treatment], parameters: Mapping[str, Any]) 
     if not made.piecewise or made.random:
         return
     facts = rows.lazy().select(**made.measures(column_of(kind))).collect()
-    known = facts.row(0, named=True) if facts.width else {}
+    column_facts = facts.row(0, named=True) if facts.width else {}
     from kanopy.treatments.base import Table
 
     pieces = []
     for first in range(0, ROWS, 25):
         piece = rows.slice(first, 25)
-        done = made.treat(column_of(kind), Table(piece, Secrets(KEY), {**known, "pieces": True}))
+        done = made.treat(column_of(kind), Table(piece, Secrets(KEY), {**column_facts, "pieces": True}))
         pieces.append(piece.with_columns(list(done.values())))
     assert pl.concat(pieces).equals(treated(kind, parameters, rows)), "pieces differ from the whole"
 

@@ -50,18 +50,18 @@ class EqualWidth(GridBuilder):
 
     def levels(self, column: Column) -> list[Edges]:
         start, stop = covering(column, self.low, self.high)
-        found = [as_edges([start], stop)]
-        while self.depth is None or len(found) <= self.depth:
-            first, last = found[-1]
+        level_edges = [as_edges([start], stop)]
+        while self.depth is None or len(level_edges) <= self.depth:
+            first, last = level_edges[-1]
             length = last - first + 1
             if (length == 1).all() or (self.depth is None and len(first) * self.fan_out > column.size):
                 break
-            part = np.arange(self.fan_out)
-            widths = length[:, None] // self.fan_out + (part < (length % self.fan_out)[:, None])
+            child = np.arange(self.fan_out)
+            widths = length[:, None] // self.fan_out + (child < (length % self.fan_out)[:, None])
             offsets = np.cumsum(widths, axis=1) - widths
             starts = (first[:, None] + offsets)[widths > 0]
-            found.append(as_edges(starts, stop))
-        return found[::-1]
+            level_edges.append(as_edges(starts, stop))
+        return level_edges[::-1]
 
 
 @dataclass(frozen=True)
@@ -109,9 +109,9 @@ def _shares(before: Longs, start: int, stop: int, parts: int) -> list[int]:
     parts = min(parts, stop - start)
     total = int(before[stop] - before[start])
     cuts = [start]
-    for part in range(1, parts):
-        share = int(before[start]) * parts + total * part
-        lowest, highest = cuts[-1] + 1, stop - (parts - part)
+    for index in range(1, parts):
+        share = int(before[start]) * parts + total * index
+        lowest, highest = cuts[-1] + 1, stop - (parts - index)
         above = int(np.searchsorted(before[lowest : highest + 1] * parts, share)) + lowest
         above = min(above, highest)
         nearer_below = above > lowest and share - int(before[above - 1]) * parts <= int(before[above]) * parts - share
@@ -150,15 +150,15 @@ class Widths(GridBuilder):
                 )
         begin = origin + (smallest - origin) // lengths[-1] * lengths[-1]
         end = origin + (largest - origin) // lengths[-1] * lengths[-1] + lengths[-1] - 1
-        found = []
+        level_edges = []
         for length in lengths:
             starts = np.arange(begin, end + 1, length, dtype=np.int64)
             held = np.unique((column.positions - begin) // length)
             keep = (np.arange(len(starts)) >= held[0]) & (np.arange(len(starts)) <= held[-1])
-            found.append((starts[keep], starts[keep] + length - 1))
-        if len(found[-1][0]) > 1:
-            found.append(as_edges([int(found[-1][0][0])], int(found[-1][1][-1])))
-        return [_fitted(edges, column.positions) for edges in found] if self.fit else found
+            level_edges.append((starts[keep], starts[keep] + length - 1))
+        if len(level_edges[-1][0]) > 1:
+            level_edges.append(as_edges([int(level_edges[-1][0][0])], int(level_edges[-1][1][-1])))
+        return [_fitted(edges, column.positions) for edges in level_edges] if self.fit else level_edges
 
 
 def _fitted(edges: Edges, positions: Longs) -> Edges:
@@ -232,21 +232,21 @@ class Cuts(GridBuilder):
             raise HierarchyError(f"bottom={self.bottom} must lie below top={self.top}.")
         low = tails[0] if self.bottom is not None else smallest
         high = tails[-1] if self.top is not None else largest + 1
-        found = []
+        level_edges = []
         for level in chosen:
             starts = sorted({smallest, *(cut for cut in [*tails, *(c for c in level if low < c < high)])})
             starts = [cut for cut in starts if smallest <= cut <= largest]
-            found.append(as_edges(starts, largest))
-        for (finer, _), (coarser, _) in itertools.pairwise(found):
+            level_edges.append(as_edges(starts, largest))
+        for (finer, _), (coarser, _) in itertools.pairwise(level_edges):
             stray = sorted(set(coarser.tolist()) - set(finer.tolist()))
             if stray:
                 raise HierarchyError(
                     f"The levels of cut points do not nest: {', '.join(column.text(x) for x in stray[:5])} cut a "
                     "coarser level but not the finer one before it. Repeat the coarser cuts in the finer level."
                 )
-        while len(found[-1][0]) > 1:
-            found.append(as_edges(found[-1][0][:: self.fan_out], largest))
-        return found
+        while len(level_edges[-1][0]) > 1:
+            level_edges.append(as_edges(level_edges[-1][0][:: self.fan_out], largest))
+        return level_edges
 
     def build_numbers(self, column: Column) -> Hierarchy:
         column = on_decimal_grid(column)

@@ -54,17 +54,17 @@ class ClassBuilder(NumericBuilder):
                 f"{self.method} needs {asked}. Name a column with target in a job or with `kanopy hierarchy build`, or "
                 "give classes: per value the rows of each class."
             )
-        names = sorted({name for each in self.classes.values() for name in each})
+        names = sorted({name for rows_of_class in self.classes.values() for name in rows_of_class})
         if len(names) > MOST_CLASSES:
             raise HierarchyError(
                 f"{self.method} tells classes apart, and {len(names):,} ({some(names)}) are too many: take a target "
                 f"with at most {MOST_CLASSES} different values."
             )
-        found = np.zeros((column.size, max(len(names), 1)), np.int64)
+        rows_per_class = np.zeros((column.size, max(len(names), 1)), np.int64)
         for at, label in enumerate(column.labels()):
             for number, name in enumerate(names):
-                found[at, number] = self.classes.get(label, {}).get(name, 0)
-        return found
+                rows_per_class[at, number] = self.classes.get(label, {}).get(name, 0)
+        return rows_per_class
 
 
 def chi_square(left: Longs, right: Longs) -> float:
@@ -133,8 +133,8 @@ def entropies(rows: Longs) -> Floats:
     [0.0, 1.0]
     """
     share = rows / np.maximum(rows.sum(axis=1, keepdims=True), 1)
-    found: Floats = -(share * np.log2(np.where(share > 0, share, 1.0))).sum(axis=1) + 0.0
-    return found
+    entropy: Floats = -(share * np.log2(np.where(share > 0, share, 1.0))).sum(axis=1) + 0.0
+    return entropy
 
 
 def best_cut(rows: Longs) -> int | None:
@@ -156,7 +156,7 @@ def best_cut(rows: Longs) -> int | None:
     e, e1, e2 = entropies(whole)[0], entropies(left), entropies(right)
     mixed = np.where(usable, (before * e1 + behind * e2) / total, np.inf)
     cut = int(np.flatnonzero(mixed <= mixed.min() + CLOSE)[0])
-    c, c1, c2 = ((each > 0).sum() for each in (whole[0], left[cut], right[cut]))
+    c, c1, c2 = ((counts > 0).sum() for counts in (whole[0], left[cut], right[cut]))
     delta = np.log2(3.0**c - 2) - (c * e - c1 * e1[cut] - c2 * e2[cut])
     return cut if e - mixed[cut] > (np.log2(total - 1) + delta) / total else None
 
@@ -191,5 +191,5 @@ class Mdl(ClassBuilder):
                         last.append(high)
                         above.append(node)
             node += 1
-        begin_of, end_of, up = (np.array(each, np.int64) for each in (first, last, above))
+        begin_of, end_of, up = (np.array(nodes, np.int64) for nodes in (first, last, above))
         return span_tree(column, *bottom_up(begin_of, end_of, up, leaf_above), self.label)

@@ -67,15 +67,15 @@ class Cbgh(GridBuilder):
         last[-1] = max(last[-1], stop)
         rows = np.zeros(len(starts), np.int64)
         np.add.at(rows, np.minimum((column.positions - begin) // width, len(starts) - 1), column.counts)
-        found = [(first, last)]
+        level_edges = [(first, last)]
         while len(first) > 1:
             alone = untouched(rows) if len(first) % 2 else len(first)
             heads = np.concatenate([np.arange(0, alone, 2), np.arange(alone, min(alone + 1, len(first)))])
             heads = np.concatenate([heads, np.arange(alone + 1, len(first), 2)]).astype(np.int64)
             tails = np.append(heads[1:], len(first)) - 1
             first, last, rows = first[heads], last[tails], np.add.reduceat(rows, heads)
-            found.append((first, last))
-        return found
+            level_edges.append((first, last))
+        return level_edges
 
 
 def untouched(rows: Longs) -> int:

@@ -129,7 +129,7 @@ class Dates(Builder):
             return self.granularities
         longer = _HOLDING[column.period][1:]
         if self.granularities == type(self).granularities:
-            return tuple(each for each in longer if each in self.granularities) or longer
+            return tuple(granularity for granularity in longer if granularity in self.granularities) or longer
         years = re.compile(r"\d+ ?years?" if column.period != "week" else "")
         short = [g for g in self.granularities if g not in _HOLDING[column.period] and not years.fullmatch(g)]
         if short:
@@ -144,9 +144,9 @@ class Dates(Builder):
         if column.kind in ("date", "datetime"):
             return column
         if self.format is None:
-            found = column.inferred()
-            if found.kind in ("date", "datetime"):
-                return found
+            as_dates = column.inferred()
+            if as_dates.kind in ("date", "datetime"):
+                return as_dates
         labels, counts = column.labels(), column.counts.tolist()
         dates = [parse_date(label, self.format) for label in labels]
         wrong = [label for label, date in zip(labels, dates, strict=True) if date is None]

@@ -39,14 +39,14 @@ class Cgh(GridBuilder):
         start, stop = covering(column, self.low, self.high)
         narrowest = 1 if self.min_width is None else whole_width(column, self.min_width, stop - start + 1, "min_width")
         starts = np.array([start], np.int64)
-        found = [as_edges(starts, stop)]
+        level_edges = [as_edges(starts, stop)]
         while True:
-            first, last = found[-1]
+            first, last = level_edges[-1]
             half = (last - first + 1) // 2
             if half.min() < narrowest or (self.min_width is None and 2 * len(first) > column.size):
-                return found[::-1]
+                return level_edges[::-1]
             starts = np.column_stack([first, first + half]).ravel()
-            found.append(as_edges(starts, stop))
+            level_edges.append(as_edges(starts, stop))
 
 
 @dataclass(frozen=True)
@@ -97,12 +97,12 @@ class Dbgh(GridBuilder):
         lengths = [d for d in _divisors(upper) if d >= width]
         if self.chain:
             lengths = _longest_chain(lengths)
-        found = []
+        level_edges = []
         for length in lengths:
             starts = np.arange(origin, origin + upper, length, dtype=np.int64)
             keep = starts + length - 1 >= smallest
-            found.append(as_edges(starts[keep], origin + upper - 1))
-        return found
+            level_edges.append(as_edges(starts[keep], origin + upper - 1))
+        return level_edges
 
 
 def _divisors(number: int) -> list[int]:

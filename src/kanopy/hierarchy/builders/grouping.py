@@ -62,14 +62,14 @@ class Order(Builder):
 
     def build_column(self, column: Column) -> Hierarchy:
         column = column if self.order else column.inferred()
-        known = None if self.order or column.kind != "text" else in_known_order(column.labels())
-        if column.kind == "text" and not self.order and known is None and not in_order(column.labels()):
+        known_order = None if self.order or column.kind != "text" else in_known_order(column.labels())
+        if column.kind == "text" and not self.order and known_order is None and not in_order(column.labels()):
             raise HierarchyError(
                 f"{column.where} holds texts without a known order: {some(column.labels())}. A range between two of "
                 "them would say nothing true. Give the order (order=…), or use groups, prefix or suppress."
             )
         if self.order or column.kind == "text":
-            return self._named(column, [canonical_label(value) for value in self.order] or known)
+            return self._named(column, [canonical_label(value) for value in self.order] or known_order)
         if column.size == 1:
             return constant(column)
         size = column.size
@@ -139,7 +139,7 @@ class Frequency(Builder):
         order = np.lexsort((-counts, np.array(rest)))  # a value that is called so already never stays by itself
         counts = np.where(rest, 0, counts)
         below = np.cumsum(column.counts[order][::-1])[::-1]  # rows of a value and all rarer ones
-        levels, kept = [labels], len(labels)
+        levels, groups = [labels], len(labels)
         least = max(self.k, column.rows // FINEST_SHARE)
         while True:
             # Values stay that have enough rows, while those that go have enough together, and are two or more.
@@ -148,10 +148,10 @@ class Frequency(Builder):
                 stay -= 1
             if not stay:
                 break
-            if stay < kept:
+            if stay < groups:
                 common = set(order[:stay].tolist())
                 levels.append([label if i in common else other for i, label in enumerate(labels)])
-                kept = stay
+                groups = stay
             least *= 2
         levels.append([SUPPRESSED_LABEL] * len(labels))
         return Hierarchy.from_rows(zip(*levels, strict=True), name=column.name)

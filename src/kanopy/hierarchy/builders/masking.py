@@ -87,8 +87,8 @@ class Redact(Builder):
                 "Use prefix with a few lengths, or suppress."
             )
         levels = [values, *([self._masked(code, length, hidden) for code in codes] for hidden in self._hidden(length))]
-        shown = _that_join(levels) if self.joining else levels
-        return Hierarchy.from_rows(zip(*shown, strict=True), name=column.name)
+        published_levels = _that_join(levels) if self.joining else levels
+        return Hierarchy.from_rows(zip(*published_levels, strict=True), name=column.name)
 
     def _hidden(self, length: int) -> list[int]:
         hidden, total = [], 0
@@ -100,12 +100,12 @@ class Redact(Builder):
         return [*hidden, length]
 
     def _masked(self, code: str, length: int, hidden: int) -> str:
-        shown = length - hidden
+        visible = length - hidden
         if self.side == "right":
-            kept = code[:shown]
-            return kept + self.char * (length - len(kept) if self.keep_length else 1)
-        kept = code[max(len(code) - shown, 0) :]
-        return self.char * (length - len(kept) if self.keep_length else 1) + kept
+            prefix = code[:visible]
+            return prefix + self.char * (length - len(prefix) if self.keep_length else 1)
+        prefix = code[max(len(code) - visible, 0) :]
+        return self.char * (length - len(prefix) if self.keep_length else 1) + prefix
 
 
 @dataclass(frozen=True)
@@ -154,15 +154,15 @@ class Prefix(Builder):
             if level != columns[-1]:  # a level that changes nothing only makes searches longer
                 columns.append(level)
         columns.append([SUPPRESSED_LABEL] * len(codes))
-        shown = _that_join(columns) if self.joining else columns
-        return Hierarchy.from_rows(zip(*shown, strict=True), name=column.name)
+        published_columns = _that_join(columns) if self.joining else columns
+        return Hierarchy.from_rows(zip(*published_columns, strict=True), name=column.name)
 
     def _measure(self, code: str) -> int:
         return len(code) if self.separator is None else code.count(self.separator) + 1
 
     def _cut(self, code: str, length: int | str) -> str:
         if isinstance(length, str):
-            return found[0] if (found := re.match(length, code)) else code
+            return matched[0] if (matched := re.match(length, code)) else code
         if self.separator is not None:
             return self.separator.join(code.split(self.separator)[:length])
         # The first digits of a number read as another number; a star says that something follows.

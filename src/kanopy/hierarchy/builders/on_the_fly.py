@@ -105,8 +105,8 @@ class KAware(NumericBuilder):
         size, single = column.size, starts == stops
         number = np.cumsum(np.append(~single, np.ones(len(up) - len(single), bool))).astype(np.int64) + size - 1
         number[: len(single)] = np.where(single, starts, number[: len(single)])
-        own = np.unique(number[number >= size])
-        parents = np.full(int(own[-1]) + 1 if len(own) else size, -1, np.int32)
+        used_nodes = np.unique(number[number >= size])
+        parents = np.full(int(used_nodes[-1]) + 1 if len(used_nodes) else size, -1, np.int32)
         inside = ~single[group]
         parents[:size][inside] = number[group[inside]]
         above = up >= 0
@@ -133,8 +133,8 @@ def _merged(
 
     number = {"union": kernel.UNION, "mean": kernel.MEAN, "midpoint": kernel.MIDPOINT, "gap": kernel.GAP}[rule]
     merge = for_size(kernel.merge_neighbours, len(first))
-    found: tuple[Ints, Ints, Ints] = merge(number, k, first, last, rows, rows if weight is None else weight)
-    return found
+    merged: tuple[Ints, Ints, Ints] = merge(number, k, first, last, rows, rows if weight is None else weight)
+    return merged
 
 
 def _positions(column: Column) -> Longs:

@@ -59,8 +59,8 @@ def method_of(given: Mapping[str, Any]) -> Any:
     >>> method_of({"method": "iotf"}), method_of({"classification": "icd-10-cm"}), method_of({"k": 5})
     ('iotf', 'classification', None)
     """
-    told = next((method for name, method in METHOD_OF_PARAMETER.items() if name in given), None)
-    return given.get("method", told)
+    implied = next((method for name, method in METHOD_OF_PARAMETER.items() if name in given), None)
+    return given.get("method", implied)
 
 
 def make_builder(method: str, **parameters: Any) -> Builder:

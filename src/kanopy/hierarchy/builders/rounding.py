@@ -74,7 +74,7 @@ class Scale:
     @cached_property
     def running(self) -> tuple[Floats, Floats]:
         """Rows and values below each point, with 0 before and all after them."""
-        rows, values = (np.append(0, np.cumsum(each)).astype(np.float64) for each in (self.rows, self.values))
+        rows, values = (np.append(0, np.cumsum(counts)).astype(np.float64) for counts in (self.rows, self.values))
         return rows, values
 
     @cached_property
@@ -85,16 +85,16 @@ class Scale:
         """
         numbers, points = self.column.numbers, np.asarray(self.points, np.float64)
         assert numbers is not None
-        found = np.ones((len(points) + 2, len(points) + 2), np.bool_)
+        readable = np.ones((len(points) + 2, len(points) + 2), np.bool_)
         if not self.strict or self.column.kind in TIMED or not len(points):
-            return found
+            return readable
         low, high = np.append(numbers[0], points)[:, None], np.append(points, numbers[-1])[None, :]
         step = step_of(low, high, self.column.kind == "integer")
         begins, stops = (np.abs(end / step - np.round(end / step)) < 1e-6 for end in (low, high))
         begins[0], stops[:, -1] = True, True
-        found[:-1, 1:] = (begins & stops) | (high <= low)
-        found[0, -1] = True
-        return found
+        readable[:-1, 1:] = (begins & stops) | (high <= low)
+        readable[0, -1] = True
+        return readable
 
     def _between(self, before: Longs) -> Longs:
         return np.asarray(np.diff(before[np.concatenate([[0], self.first, [self.column.size]])]), np.int64)
@@ -147,23 +147,23 @@ class Scale:
 
         The first level takes its cuts from all points, or from those to `start` with.
         """
-        found: list[Longs] = []
-        kept = np.arange(len(self.rank)) if start is None else start
+        level_cuts: list[Longs] = []
+        cuts = np.arange(len(self.rank)) if start is None else start
         for number in least:
-            edges = np.append(0, kept + 1)
-            rows, values = (np.add.reduceat(each, edges) for each in (self.rows, self.values))
+            edges = np.append(0, cuts + 1)
+            rows, values = (np.add.reduceat(cells, edges) for cells in (self.rows, self.values))
             price = PRICE_OF_A_CUT * (number / max(self.column.rows, 1)) ** 2
             edges = np.append(edges, len(self.rank) + 1)
             allowed = self.readable[np.ix_(edges, edges)]
             chosen = divide(
-                rows, values, np.asarray(self.rank[kept] * price, np.float64), least=number, allowed=allowed
+                rows, values, np.asarray(self.rank[cuts] * price, np.float64), least=number, allowed=allowed
             )
             if chosen is None or not len(chosen):
                 break
-            if len(chosen) < len(kept) or not found:
-                kept = kept[chosen]
-                found.append(kept)
-        return found
+            if len(chosen) < len(cuts) or not level_cuts:
+                cuts = cuts[chosen]
+                level_cuts.append(cuts)
+        return level_cuts
 
     def levels(self, least: Iterable[int]) -> list[Longs]:
         """Cuts of ever coarser levels (see `nested`): at any points, if no choice of the rounder ones is possible."""
@@ -190,7 +190,7 @@ def divide(
     [0, 1]
     """
     cells = len(rows)
-    row, value = (np.append(0, np.cumsum(each)).astype(np.float64) for each in (rows, values))
+    row, value = (np.append(0, np.cumsum(counts)).astype(np.float64) for counts in (rows, values))
     whole = row[-1] * value[-1]
     cut = np.append(cut, 0.0) * whole
     best = np.full(cells + 1, np.inf)
@@ -205,10 +205,10 @@ def divide(
         best[b] = cost[a] + cut[b - 1]
     if not math.isfinite(best[-1]):
         return None
-    found, b = [], cells
+    cuts, b = [], cells
     while (b := int(before[b])) > 0:
-        found.append(b - 1)
-    return np.array(found[::-1], np.int64)
+        cuts.append(b - 1)
+    return np.array(cuts[::-1], np.int64)
 
 
 @dataclass(frozen=True)
@@ -253,16 +253,16 @@ class Round(NumericBuilder):
         first = np.searchsorted(column.numbers, numbers)
         order = np.lexsort((rank, first))  # of points without a value between them the roundest stays
         order = order[np.append(True, np.diff(first[order]) > 0)] if len(order) else order
-        kept = [points[i] for i in order]
-        closed = column.kind == "integer" and all(abs(point) <= 100 for point in kept)
+        round_points = [points[i] for i in order]
+        closed = column.kind == "integer" and all(abs(point) <= 100 for point in round_points)
         few, timed = column.numbers[column.holders < self.k], column.kind in TIMED
         safe = [
             timed or all(is_round(str(end), end < point) or float(end) not in few for end in (point, point - closed))
-            for point in kept
+            for point in round_points
         ]
-        order, kept = order[safe], list(itertools.compress(kept, safe))
-        write = _writer(column, kept, closed, self.label, self.thousands)
-        begin = bounds_array([int(point) if column.kind == "integer" else float(point) for point in kept])
+        order, round_points = order[safe], list(itertools.compress(round_points, safe))
+        write = _writer(column, round_points, closed, self.label, self.thousands)
+        begin = bounds_array([int(point) if column.kind == "integer" else float(point) for point in round_points])
         return Scale(column, first[order].astype(np.int64), rank[order], begin, closed, write)
 
 
@@ -278,9 +278,9 @@ def _points(column: Column, parts: int) -> tuple[list[Decimal], Longs]:
         steps = [Decimal(step) for step in TIMED[column.kind] if step <= largest - smallest]
     middle = [float(numbers[np.searchsorted(before[1:], share * column.rows)]) for share in (0.05, 0.95)]
     readable = 0
-    found: dict[Decimal, int] = {}
+    rank_of_point: dict[Decimal, int] = {}
     for rank, step in enumerate(steps):
-        points = sorted(found)
+        points = sorted(rank_of_point)
         first = np.concatenate([[0], np.searchsorted(numbers, [float(x) for x in points]), [column.size]]).astype(int)
         dense = (np.diff(before[first]) > most) & (np.diff(first) > 1)
         if rank and not dense.any():
@@ -290,15 +290,15 @@ def _points(column: Column, parts: int) -> tuple[list[Decimal], Longs]:
             point
             for cell in np.flatnonzero(dense if rank else np.ones(1, np.bool_)).tolist()
             for point in _multiples(step, edges[cell], edges[cell + 1])
-            if smallest < float(point) <= largest and point not in found
+            if smallest < float(point) <= largest and point not in rank_of_point
         ]
         round_ones = [point for point in fresh if timed or _significant(point)]
         readable += sum(middle[0] <= point <= middle[1] for point in round_ones)
         if readable >= FEWEST_POINTS:
             fresh = round_ones
-        found.update((point, rank) for point in fresh)
-    points = sorted(found)
-    return points, np.array([found[point] for point in points], np.int64)
+        rank_of_point.update((point, rank) for point in fresh)
+    points = sorted(rank_of_point)
+    return points, np.array([rank_of_point[point] for point in points], np.int64)
 
 
 def _steps(extent: float, finest: float) -> list[Decimal]:

@@ -11,11 +11,14 @@ from collections.abc import Sequence
 import numpy as np
 
 from kanopy._errors import HierarchyError, listed, some
-from kanopy.hierarchy.construct import Bounds, level_table
+from kanopy.hierarchy.construct import Bounds, level_table, paused_collection
 from kanopy.hierarchy.hierarchy import Hierarchy
 
 SEPARATORS = (";", "\t", "|", ",")
 """In the order they are tried: a comma comes last because labels such as [17, 25] contain it."""
+
+BEST_SCORE = (True, True, 0, 0)
+"""Rows of one length and no torn label: no later separator can fit better."""
 
 CHILD_NAMES = frozenset({"child", "value", "node", "id", "term"})
 LEVEL_NAME = re.compile(r"level[ _-]?\d+|generali[sz]ation[ _-]?\d*", re.IGNORECASE)
@@ -33,7 +36,8 @@ def parse_csv(text: str, where: str, *, name: str = "", require_nesting: bool = 
     >>> parse_csv("child,parent\\ncat,mammal\\ncarp,animal\\nmammal,animal\\n", "animals.csv").height
     2
     """
-    rows = _rows(text, where)
+    with paused_collection():
+        rows = _rows(text, where)
     first = [cell.strip().casefold() for cell in rows[0][1]]
     if len(first) == 2 and "parent" in first and (first[0] in CHILD_NAMES or first[1] in CHILD_NAMES):
         return _parent_child(rows[1:], where, name, flipped=first[0] == "parent")
@@ -51,7 +55,10 @@ def _rows(text: str, where: str) -> Numbered:
     if not text.strip():
         raise HierarchyError(f"{where} is empty. A hierarchy file has one row per value: value;broader;…;*")
     best: tuple[tuple[bool, bool, int, int], Numbered] | None = None
+    quoted = '"' in text
     for separator in SEPARATORS:
+        if separator not in text:  # one column
+            continue
         rows = _split(text, separator, where)
         if not rows:  # nothing but separators
             continue
@@ -62,16 +69,23 @@ def _rows(text: str, where: str) -> Numbered:
         # The right separator gives every row the same number of cells and cuts through no quoted label; among
         # several such the first wins. If there is none, errors report on the one that comes closest.
         whole = len(widths) == 1
-        torn = any(cell.count('"') % 2 for _, row in rows for cell in row)
+        torn = quoted and any('"' in separator.join(row) and _torn(row) for _, row in rows)
         score = (whole, not torn) + ((0, 0) if whole else (same if width > 1 else 0, width))
         if best is None or score > best[0]:
             best = (score, rows)
+        if score == BEST_SCORE:
+            break
     if best is None:
         raise HierarchyError(
             f"{where} has only one column, so it generalizes nothing. Separate the levels of each value by "
             "semicolon, comma, tab or |, for example: Paris;France;*"
         )
     return best[1]
+
+
+def _torn(row: Sequence[str]) -> bool:
+    """Whether a cell of a row holds one half of a pair of quotes."""
+    return any(cell.count('"') % 2 for cell in row)
 
 
 def _split(text: str, separator: str, where: str) -> Numbered:
@@ -120,7 +134,8 @@ def _level_table(rows: Numbered, where: str, name: str, require_nesting: bool) -
     empty = [f"line {line}, level {row.index('', 1)}" for line, row in rows if "" in row[1:]]
     if empty and len(set(map(len, table))) == 1:
         raise HierarchyError(f"{where}: empty labels at {listed(empty)}. Repeat the label of the level before.")
-    size, labels, parent, codes = level_table(table, name, require_nesting, where, lines)
+    with paused_collection():
+        size, labels, parent, codes = level_table(table, name, require_nesting, where, lines)
     return _with_intervals(Hierarchy(size, labels, parent, name=name, table=codes))
 
 

@@ -85,7 +85,7 @@ def find_hierarchies(folder: str | Path, columns: Iterable[str]) -> dict[str, Pa
         raise HierarchyError(f"There is no folder {folder} to read hierarchies from.")
     columns = list(columns)
     files = sorted(path for path in folder.iterdir() if path.suffix.casefold() in (".csv", ".json") and path.is_file())
-    found: dict[str, Path] = {}
+    paths: dict[str, Path] = {}
     for fold in (str, _folded):
         # A file may end in several column names ("net_income" and "income"): it belongs to the longest.
         owner = {path: max(fits, key=len) for path in files if (fits := _fits(path, columns, fold))}
@@ -99,10 +99,10 @@ def find_hierarchies(folder: str | Path, columns: Iterable[str]) -> dict[str, Pa
                     "Keep one of them in the folder."
                 )
             if candidates:
-                found.setdefault(column, candidates[0])
-        columns = [column for column in columns if column not in found]
-        files = [path for path in files if path not in found.values()]
-    return found
+                paths.setdefault(column, candidates[0])
+        columns = [column for column in columns if column not in paths]
+        files = [path for path in files if path not in paths.values()]
+    return paths
 
 
 def _fits(path: Path, columns: Iterable[str], fold: Callable[[str], str]) -> list[str]:

@@ -10,13 +10,14 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterator
+from json.encoder import encode_basestring
 from typing import Any
 
 import numpy as np
 
 from kanopy._arrays import Ints
 from kanopy._errors import HierarchyError, short, some
-from kanopy.hierarchy.construct import Bounds, bounds_array
+from kanopy.hierarchy.construct import Bounds, bounds_array, paused_collection
 from kanopy.hierarchy.derive import with_levels_of_depth
 from kanopy.hierarchy.hierarchy import Hierarchy
 
@@ -39,7 +40,8 @@ def hierarchy_json(h: Hierarchy) -> str:
         "levels": (h.height + 1) if h.has_table else None,
     }
     if h.nested and h.height <= DEEPEST_NESTED and _levels_follow_from_depth(h):
-        head["tree"] = [_node(h, int(root)) for root in h.roots]
+        text = json.dumps(head, ensure_ascii=False, allow_nan=False)
+        return f'{text[:-1]}, "tree": [{", ".join(_node(h, int(root)) for root in h.roots)}]}}'
     else:
         head["nodes"] = {
             "label": list(h.labels),
@@ -59,14 +61,18 @@ def _levels_follow_from_depth(h: Hierarchy) -> bool:
     return bool((h.depth[h.table] == np.arange(h.height, -1, -1)[:, None]).all())
 
 
-def _node(h: Hierarchy, node: int) -> dict[str, Any]:
-    entry: dict[str, Any] = {"label": h.labels[node], "id": node}
+def _node(h: Hierarchy, node: int) -> str:
+    """A node and all below it as JSON text; dictionaries of 100,000 nodes would take most of the time."""
+    bounds = ""
     if h.low is not None and h.high is not None:
-        entry["low"], entry["high"] = h.low[node].item(), h.high[node].item()
-    children = h.children(node)
-    if children:
-        entry["children"] = [_node(h, child) for child in children]
-    return entry
+        bounds = f', "low": {_number(h.low[node])}, "high": {_number(h.high[node])}'
+    children = h.children(node) if node >= h.size else []
+    below = f', "children": [{", ".join([_node(h, child) for child in children])}]' if children else ""
+    return f'{{"label": {encode_basestring(h.labels[node])}, "id": {node}{bounds}{below}}}'
+
+
+def _number(value: Any) -> str:
+    return json.dumps(value.item(), allow_nan=False)
 
 
 def parse_json(text: str, where: str, *, name: str = "") -> Hierarchy:
@@ -76,7 +82,8 @@ def parse_json(text: str, where: str, *, name: str = "") -> Hierarchy:
     2
     """
     try:
-        content = json.loads(text)
+        with paused_collection():
+            content = json.loads(text)
     except json.JSONDecodeError as error:
         raise HierarchyError(
             f"{where}, line {error.lineno}, column {error.colno}: not valid JSON ({error.msg})."
@@ -103,7 +110,7 @@ def _all_are(kind: type, values: Any, what: str) -> Any:
     Traceback (most recent call last):
     ValueError: children must be a list of objects, not '31'
     """
-    if not isinstance(values, list) or not all(isinstance(each, kind) for each in values):
+    if not isinstance(values, list) or not all(isinstance(value, kind) for value in values):
         named = {dict: "objects", str: "texts", int: "whole numbers"}[kind]
         raise ValueError(f"{what} must be a list of {named}, not {short(values)}")
     return values
@@ -124,12 +131,13 @@ def _written_here(content: dict[str, Any], name: str) -> Hierarchy:
             raise ValueError("every node needs one level")
         return Hierarchy(*checked, name=name, table=table, low=low, high=high, level_of=level_of)
     flat: list[tuple[dict[str, Any], int]] = []
-    for root in _all_are(dict, content["tree"], "the tree"):
-        _collect(root, -1, flat)
+    with paused_collection():
+        for root in _all_are(dict, content["tree"], "the tree"):
+            _collect(root, -1, flat)
     number = len(flat)
-    _all_are(int, [entry["id"] for entry, _ in flat], "node ids")
+    ids = _all_are(int, [entry["id"] for entry, _ in flat], "node ids")
     _all_are(str, [entry["label"] for entry, _ in flat], "labels")
-    if sorted(entry["id"] for entry, _ in flat) != list(range(number)):
+    if sorted(ids) != list(range(number)):
         raise ValueError("node ids must be 0, 1, 2, …, each once")
     labels, parent = [""] * number, np.full(number, -1, np.int32)
     lows: list[Any] = [None] * number
@@ -171,8 +179,11 @@ def _checked(
 
 def _collect(entry: dict[str, Any], above: int, flat: list[tuple[dict[str, Any], int]]) -> None:
     flat.append((entry, above))
-    for child in _all_are(dict, entry.get("children", []), "children"):
-        _collect(child, int(entry["id"]), flat)
+    children = entry.get("children")
+    if children is not None:
+        node = int(entry["id"])
+        for child in _all_are(dict, children, "children"):
+            _collect(child, node, flat)
 
 
 def _from_elsewhere(content: Any, above: str | None, where: str) -> Iterator[tuple[str, str | None]]:

@@ -67,15 +67,15 @@ def agreement(taxonomy: Taxonomy, concepts: Sequence[int], labels: Sequence[Sequ
     >>> agreement(w, concepts, [values, ("a", "b", "a", "b"), "****"]) < 0
     True
     """
-    known = np.flatnonzero(np.asarray(concepts) >= 0)
-    if len(known) > MOST_VALUES:
-        known = known[np.linspace(0, len(known) - 1, MOST_VALUES).astype(np.int64)]
-    distinct, position = np.unique(np.asarray(concepts, np.int32)[known], return_inverse=True)
+    known_values = np.flatnonzero(np.asarray(concepts) >= 0)
+    if len(known_values) > MOST_VALUES:
+        known_values = known_values[np.linspace(0, len(known_values) - 1, MOST_VALUES).astype(np.int64)]
+    distinct, position = np.unique(np.asarray(concepts, np.int32)[known_values], return_inverse=True)
     if len(distinct) < 3:  # a single distance agrees with any tree
         return 1.0
     far = 1.0 - _nearness(taxonomy, tuple(distinct.tolist()))[np.ix_(position, position)]
-    pairs = np.triu_indices(len(known), 1)
-    apart, meeting = far[pairs], _meeting_levels(labels, known)[pairs]
+    pairs = np.triu_indices(len(known_values), 1)
+    apart, meeting = far[pairs], _meeting_levels(labels, known_values)[pairs]
     if np.ptp(meeting) == 0 or np.ptp(apart) == 0:
         return 0.0
     return float(np.corrcoef(meeting, apart)[0, 1])

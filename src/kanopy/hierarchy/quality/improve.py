@@ -126,16 +126,16 @@ def improve_hierarchy(
 
 
 def _senses_after(taxonomy: Taxonomy, senses: Senses, state: _State) -> Senses:
-    found: dict[str, Choice] = {}
+    choices: dict[str, Choice] = {}
     for label, concept in zip(state.labels.ravel().tolist(), state.concepts.ravel().tolist(), strict=True):
-        if label in found:
+        if label in choices:
             continue
         if label in senses:
-            found[label] = senses[label]
+            choices[label] = senses[label]
         else:
             match = Match(label, "chosen", taxonomy.sense_name(concept), (concept,))
-            found[label] = Choice(match, concept, "the lowest concept above its values")
-    return Senses(taxonomy, found)
+            choices[label] = Choice(match, concept, "the lowest concept above its values")
+    return Senses(taxonomy, choices)
 
 
 @dataclass(frozen=True, eq=False)
@@ -205,20 +205,20 @@ class _Search:
         """Take back the edits that the final score does not need (several nodes can be at their worst together)."""
         if not steps:
             return start, []
-        kept, final = steps, steps[-1].edit.score
+        needed, final = steps, steps[-1].edit.score
         for step in steps:
             if step.edit.kind == "drop":
                 continue
-            rest = [other for other in kept if other is not step]
+            rest = [other for other in needed if other is not step]
             state = self.replay(start, rest)
             if state is not None and self.score(state) <= final + EQUAL:
-                kept = rest
+                needed = rest
         # In another order an edit alone may not help: as they were found, each does.
-        return self.one_by_one(start, self.without_detours(start, kept, final)) or (steps[-1].state, steps)
+        return self.one_by_one(start, self.without_detours(start, needed, final)) or (steps[-1].state, steps)
 
     def one_by_one(self, state: _State, steps: list[_Step]) -> tuple[_State, list[_Step]] | None:
         """The edits with the score after each; `None` if one of them does not lower it."""
-        score, shown = self.score(state), []
+        score, rescored = self.score(state), []
         for step in steps:
             following = self.replay(state, [step])
             assert following is not None
@@ -226,9 +226,9 @@ class _Search:
             if score >= before - EQUAL:
                 return None
             why = self.reason(step, state, following)
-            shown.append(replace(step, edit=replace(step.edit, score=score, why=why)))
+            rescored.append(replace(step, edit=replace(step.edit, score=score, why=why)))
             state = following
-        return state, shown
+        return state, rescored
 
     def without_detours(self, start: _State, steps: list[_Step], final: float) -> list[_Step]:
         """A node relabelled twice is relabelled once, when its later label has come true of all its values."""
@@ -304,23 +304,23 @@ class _Search:
             return f"its labels lose {scores[level - 1]:.4f}, those of the broader level above only {scores[level]:.4f}"
         here: Any = level - 1
         if edit.kind == "move":
-            said, here, columns = f"{edit.label!r} is a kind of {edit.to!r}", slice(None), step.columns
+            message, here, columns = f"{edit.label!r} is a kind of {edit.to!r}", slice(None), step.columns
         elif edit.kind == "insert":
             columns = np.flatnonzero(after.labels[level] == edit.to).astype(np.int32)
-            said = f"{edit.to!r} says more of them than {edit.label!r}"
+            message = f"{edit.to!r} says more of them than {edit.label!r}"
         else:
             columns = np.flatnonzero(before.labels[level] == edit.label).astype(np.int32)
             values = _names(before.labels[0, columns[before.concepts[0, columns] >= 0]])
-            said = f"{edit.to!r} is what {values} share"
+            message = f"{edit.to!r} is what {values} share"
         now, then = (np.nanmean(self.losses(state)[here][..., columns]) for state in (after, before))
         lose = "they lose on average" if len(columns) > 1 else "it loses"
-        return f"{said}: {lose} {now:.4f} instead of {then:.4f}"
+        return f"{message}: {lose} {now:.4f} instead of {then:.4f}"
 
     def relabelled(self, state: _State, level: int, label: str, columns: Ints) -> Iterator[_Step]:
-        known = self.known(state, columns)
-        if len(set(known)) < 2:
+        concepts = self.known(state, columns)
+        if len(set(concepts)) < 2:
             return  # a value alone needs no other name
-        concept = least_common_subsumer(self.taxonomy, known)
+        concept = least_common_subsumer(self.taxonomy, concepts)
         term = self.free_term(state, level, concept, columns)
         if concept == state.concepts[level, columns[0]] or term is None:
             return
@@ -339,18 +339,18 @@ class _Search:
             return
         meets: dict[int, list[str]] = {}
         value = next(int(column) for column in worst if state.labels[level, column] == label)
-        own = self.known(state, columns[below[columns] == below[value]])
+        child_concepts = self.known(state, columns[below[columns] == below[value]])
         whole = least_common_subsumer(self.taxonomy, self.known(state, columns))
         for child in children:
             other = self.known(state, columns[below[columns] == child])
-            if child != below[value] and own and other:
-                meets.setdefault(least_common_subsumer(self.taxonomy, [*own, *other]), []).append(child)
+            if child != below[value] and child_concepts and other:
+                meets.setdefault(least_common_subsumer(self.taxonomy, [*child_concepts, *other]), []).append(child)
         lower = [concept for concept in meets if self.taxonomy.depth[concept] > self.taxonomy.depth[whole]]
         for concept in lower:
             members = {below[value]}
-            for other_concept, found in meets.items():
+            for other_concept, meeting_children in meets.items():
                 if self.taxonomy.is_a(other_concept, concept):
-                    members |= set(found)
+                    members |= set(meeting_children)
             chosen = columns[np.isin(below[columns].astype(str), sorted(map(str, members)))]
             term = self.free_term(state, level, concept, chosen)
             if len(members) == len(children) or term is None:
@@ -364,12 +364,12 @@ class _Search:
 
     def of_names(self, state: _State) -> bool:
         """Whether most values have names of their own: places go by where they lie, of which kinds say nothing."""
-        known = self.known(state, np.arange(state.labels.shape[1], dtype=np.int32))
-        return 2 * int(self.taxonomy.is_instance[known].sum()) > len(known)
+        concepts = self.known(state, np.arange(state.labels.shape[1], dtype=np.int32))
+        return 2 * int(self.taxonomy.is_instance[concepts].sum()) > len(concepts)
 
     def known(self, state: _State, columns: Ints) -> list[int]:
-        found = state.concepts[0, columns]
-        return [int(concept) for concept in found if concept >= 0]
+        concepts = state.concepts[0, columns]
+        return [int(concept) for concept in concepts if concept >= 0]
 
     def moved(self, state: _State, worst: npt.NDArray[np.intp], level: int) -> Iterator[_Step]:
         """Each of the worst values under the node where it would lose least, of those that mean something broader."""
@@ -410,8 +410,8 @@ class _Search:
 
     def dropped(self, state: _State, level: int) -> _Step:
         names = list(dict.fromkeys(map(str, state.labels[level])))
-        shown = ", ".join(map(repr, names[:5])) + (" …" if len(names) > 5 else "")
-        message = f"drop level {level} ({shown}): it loses more than the level above it"
+        label_list = ", ".join(map(repr, names[:5])) + (" …" if len(names) > 5 else "")
+        message = f"drop level {level} ({label_list}): it loses more than the level above it"
         edit, nothing = (names[0], level, "", message), np.empty(0, np.int32)
         return self.step("drop", state.without(level), edit, columns=nothing, concept=-1)
 
@@ -435,8 +435,10 @@ class _Search:
 def _names(values: Iterable[Any]) -> str:
     """Some values in words: `cat, dog and 3 more`."""
     names = list(dict.fromkeys(map(str, values)))
-    shown = names if len(names) <= MOST_NAMED else [*names[: MOST_NAMED - 1], f"{len(names) - MOST_NAMED + 1} more"]
-    return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"
+    names_shown = (
+        names if len(names) <= MOST_NAMED else [*names[: MOST_NAMED - 1], f"{len(names) - MOST_NAMED + 1} more"]
+    )
+    return names_shown[0] if len(names_shown) == 1 else f"{', '.join(names_shown[:-1])} and {names_shown[-1]}"
 
 
 def _renamed(step: _Step, level: int, between: str, first: str) -> _Step:

@@ -44,14 +44,14 @@ def find_faults(
 
 
 def _unknown(senses: Senses) -> list[Fault]:
-    found = []
+    faults = []
     for choice in senses.unknown:
         kind = f"is known as {choice.match.part_of_speech} only" if choice.match.part_of_speech else "is unknown"
         hint = f" Perhaps {some(choice.match.suggestions)}?" if choice.match.suggestions else ""
         facts = {"suggestions": list(choice.match.suggestions)}
         message = f"{choice.label!r} {kind}.{hint} Give it a sense in the senses file."
-        found.append(Fault("unknown-term", message, (choice.label,), facts))
-    return found
+        faults.append(Fault("unknown-term", message, (choice.label,), facts))
+    return faults
 
 
 def _mixed(senses: Senses) -> list[Fault]:
@@ -60,11 +60,11 @@ def _mixed(senses: Senses) -> list[Fault]:
         if choice.match.part_of_speech:
             kinds.setdefault(choice.match.part_of_speech, []).append(choice.label)
     main = senses.taxonomy.part_of_speech
-    others = {kind: found for kind, found in kinds.items() if kind != "noun"}
+    others = {kind: labels for kind, labels in kinds.items() if kind != "noun"}
     if main != "n" or not others:
         return []
-    words = tuple(label for found in others.values() for label in found)
-    text = "; ".join(f"{kind}: {some(found)}" for kind, found in others.items())
+    words = tuple(label for labels in others.values() for label in labels)
+    text = "; ".join(f"{kind}: {some(labels)}" for kind, labels in others.items())
     message = f"Nouns are mixed with other words ({text}). Write nouns: only they have broader and narrower terms."
     return [Fault("mixed-parts-of-speech", message, words, {"parts_of_speech": others})]
 
@@ -73,12 +73,12 @@ def _not_hypernyms(taxonomy: Taxonomy, labels: Sequence[Sequence[str]], concepts
     above = {
         int(concept): taxonomy.ancestors_of(int(concept)).keys() for concept in np.unique(concepts[0]) if concept >= 0
     }
-    found: dict[tuple[int, str], list[str]] = {}
+    values_of_label: dict[tuple[int, str], list[str]] = {}
     for level in range(1, len(labels)):
         for value, label in enumerate(labels[level]):
             leaf, ancestor = int(concepts[0, value]), int(concepts[level, value])
             if leaf >= 0 and ancestor >= 0 and ancestor not in above[leaf]:
-                found.setdefault((level, label), []).append(labels[0][value])
+                values_of_label.setdefault((level, label), []).append(labels[0][value])
     return [
         Fault(
             "not-a-hypernym",
@@ -86,12 +86,12 @@ def _not_hypernyms(taxonomy: Taxonomy, labels: Sequence[Sequence[str]], concepts
             (label,),
             {"level": level, "leaves": leaves},
         )
-        for (level, label), leaves in found.items()
+        for (level, label), leaves in values_of_label.items()
     ]
 
 
 def _less_specific(labels: Sequence[Sequence[str]], losses: Floats) -> list[Fault]:
-    found = []
+    faults = []
     for level in range(1, len(losses)):
         here, above = losses[level - 1], losses[level]
         worse = np.flatnonzero(here > above + ROUNDING)  # NaN compares false
@@ -99,7 +99,7 @@ def _less_specific(labels: Sequence[Sequence[str]], losses: Floats) -> list[Faul
             continue
         whole = bool(np.nanmax(here) > np.nanmax(above) + ROUNDING)
         edges = list(dict.fromkeys((labels[level][value], labels[level + 1][value]) for value in worse.tolist()))
-        shown = listed([f"{child!r} under {parent!r}" for child, parent in edges])
+        edge_list = listed([f"{child!r} under {parent!r}" for child, parent in edges])
         extra = f" The whole level {level} loses more than level {level + 1}." if whole else ""
         transitions = [
             {
@@ -111,19 +111,19 @@ def _less_specific(labels: Sequence[Sequence[str]], losses: Floats) -> list[Faul
             }
             for value in worse.tolist()
         ]
-        found.append(
+        faults.append(
             Fault(
                 "less-specific-than-parent",
-                f"At level {level} a child is less specific than its parent: {shown}.{extra}",
+                f"At level {level} a child is less specific than its parent: {edge_list}.{extra}",
                 tuple(dict.fromkeys(child for child, _ in edges)),
                 {"level": level, "whole_level": whole, "transitions": transitions},
             )
         )
-    return found
+    return faults
 
 
 def _duplicates(taxonomy: Taxonomy, labels: Sequence[Sequence[str]], concepts: Ints, senses: Senses) -> list[Fault]:
-    found = []
+    faults = []
     seen: set[tuple[str, ...]] = set()
     for level, row in enumerate(labels):
         meant: dict[int, dict[str, None]] = {}
@@ -137,5 +137,5 @@ def _duplicates(taxonomy: Taxonomy, labels: Sequence[Sequence[str]], concepts: I
                 seen.add(names)
                 sense = taxonomy.sense_name(concept)
                 message = f"{some(names)} (level {level}) mean the same: {sense}. Keep one, or choose other senses."
-                found.append(Fault("duplicate-meaning", message, names, {"level": level, "sense": sense}))
-    return found
+                faults.append(Fault("duplicate-meaning", message, names, {"level": level, "sense": sense}))
+    return faults

@@ -54,19 +54,21 @@ def level_weights(height: int, weights: str | Sequence[float] = "constant", *, w
         raise InputError(
             f"There are no weights {weights!r}. {near_miss(weights, WEIGHTS)} Or give one number per level."
         )
-    own = np.asarray(weights, np.float64)
-    if own.ndim != 1 or len(own) != height:
+    own_weights = np.asarray(weights, np.float64)
+    if own_weights.ndim != 1 or len(own_weights) != height:
         raise InputError(
-            f"{where or 'The hierarchy'} has {height} levels above its values but {own.size} weights were given. "
+            f"{where or 'The hierarchy'} has {height} levels above its values but {own_weights.size} weights were "
+            f"given. "
             "Give one weight per level, the lowest level first."
         )
-    if not np.isfinite(own).all() or (own < 0).any():
-        raise InputError(f"Weights must be numbers of at least 0, not {some(own.tolist())}.")
-    if abs(own.sum() - 1.0) > TOLERANCE:
+    if not np.isfinite(own_weights).all() or (own_weights < 0).any():
+        raise InputError(f"Weights must be numbers of at least 0, not {some(own_weights.tolist())}.")
+    if abs(own_weights.sum() - 1.0) > TOLERANCE:
         raise InputError(
-            f"Weights must sum to 1; {some(own.tolist())} sum to {own.sum():.6g}. Divide them by their sum."
+            f"Weights must sum to 1; {some(own_weights.tolist())} sum to {own_weights.sum():.6g}. Divide them by "
+            f"their sum."
         )
-    return own
+    return own_weights
 
 
 def parse_weights(text: str) -> str | tuple[float, ...]:
@@ -79,7 +81,7 @@ def parse_weights(text: str) -> str | tuple[float, ...]:
     if name in WEIGHTS:
         return name
     try:
-        return tuple(float(part) for part in name.split(","))
+        return tuple(float(weight) for weight in name.split(","))
     except ValueError:
         raise InputError(
             f"There are no weights {text!r}. Use constant, level, or one number per level with commas, such as "
@@ -89,8 +91,8 @@ def parse_weights(text: str) -> str | tuple[float, ...]:
 
 def known_concepts(labels: Sequence[Sequence[str]], senses: Senses, where: str) -> Ints:
     """The concepts of a level table of labels `[level][value]`; an error if not one of the values has any."""
-    known = {label: choice.concept for label, choice in senses.items()}
-    concepts = np.array([[known[label] for label in row] for row in labels], np.int32)
+    concept_of_label = {label: choice.concept for label, choice in senses.items()}
+    concepts = np.array([[concept_of_label[label] for label in row] for row in labels], np.int32)
     if (concepts[0] < 0).all():
         raise HierarchyError(
             f"{where}: {senses.taxonomy.name or 'the ontology'} knows none of its values ({some(labels[0])}). Give a "
@@ -109,18 +111,20 @@ def loss_table(
     """
     leaves = np.broadcast_to(concepts[0], concepts[1:].shape)
     above = np.where(concepts[1:] < 0, root_of(taxonomy), concepts[1:])
-    known = leaves >= 0
+    is_known = leaves >= 0
     losses = np.full(above.shape, np.nan)
-    if known.any():
-        pairs, position = np.unique(leaves[known].astype(np.int64) * taxonomy.size + above[known], return_inverse=True)
+    if is_known.any():
+        pairs, position = np.unique(
+            leaves[is_known].astype(np.int64) * taxonomy.size + above[is_known], return_inverse=True
+        )
         if memo is None:
             memo = {}
         missing = np.array([pair for pair in pairs.tolist() if pair not in memo], np.int64)
         if len(missing):
             left, right = np.divmod(missing, taxonomy.size)
-            found = transition_loss(taxonomy, left.astype(np.int32), right.astype(np.int32), measure)
-            memo.update(zip(missing.tolist(), found.tolist(), strict=True))
-        losses[known] = np.array([memo[pair] for pair in pairs.tolist()])[position]
+            missing_losses = transition_loss(taxonomy, left.astype(np.int32), right.astype(np.int32), measure)
+            memo.update(zip(missing.tolist(), missing_losses.tolist(), strict=True))
+        losses[is_known] = np.array([memo[pair] for pair in pairs.tolist()])[position]
     return losses
 
 
@@ -130,5 +134,5 @@ def level_losses(losses: Floats, level_score: str = "max") -> Floats:
         raise InputError(f"There is no level score {level_score!r}. {near_miss(level_score, LEVEL_SCORES)}")
     if np.isnan(losses).all():  # no value is known: nothing can be measured
         return np.full(len(losses), np.nan)
-    found: Floats = np.nanmax(losses, axis=1) if level_score == "max" else np.nanmean(losses, axis=1)
-    return found
+    losses_of_levels: Floats = np.nanmax(losses, axis=1) if level_score == "max" else np.nanmean(losses, axis=1)
+    return losses_of_levels

@@ -112,8 +112,8 @@ class SemanticQuality(HtmlReprMixin):
         """
         values = {label for label in self.labels[0] if label != SUPPRESSED_LABEL}
         groups = {label for row in self.labels[1:] for label in row if label != SUPPRESSED_LABEL} - values
-        known = [[self.senses.concept(label) >= 0 for label in found] for found in (values, groups)]
-        shares = [sum(found) / len(found) if found else 1.0 for found in known]
+        known_labels = [[self.senses.concept(label) >= 0 for label in labels] for labels in (values, groups)]
+        shares = [sum(is_known) / len(is_known) if is_known else 1.0 for is_known in known_labels]
         return shares[0], shares[1]
 
     def ranked_by(self, level_score: str = "mean") -> float:
@@ -140,9 +140,9 @@ class SemanticQuality(HtmlReprMixin):
 
     def worst(self, count: int = 10) -> list[Transition]:
         """The transitions that lose most."""
-        known = np.argwhere(~np.isnan(self.losses))
-        order = np.argsort(-self.losses[tuple(known.T)], kind="stable")[:count]
-        return [self.transition(int(level) + 1, int(value)) for level, value in known[order]]
+        known_cells = np.argwhere(~np.isnan(self.losses))
+        order = np.argsort(-self.losses[tuple(known_cells.T)], kind="stable")[:count]
+        return [self.transition(int(level) + 1, int(value)) for level, value in known_cells[order]]
 
     def too_close(self, share: float = TOO_CLOSE) -> list[CloseLabel]:
         """The labels so near to their value that they may still give it away (crocodile → crocodilian), nearest first.
@@ -157,13 +157,13 @@ class SemanticQuality(HtmlReprMixin):
         """
         if not 0 <= share <= 1:
             raise InputError(f"A label is too close from 0 to 1 of the most that can be lost, not {share}.")
-        found = []
+        close_labels = []
         for level, value in np.argwhere(self.losses <= share * self.maximum + EQUAL).tolist():  # NaN compares false
             leaf, ancestor = self.labels[0][value], self.labels[level + 1][value]
             if leaf != ancestor:
                 loss, values = float(self.losses[level, value]), self.labels[level + 1].count(ancestor)
-                found.append(CloseLabel(leaf, ancestor, level + 1, loss, values))
-        return sorted(found, key=lambda close: (close.loss, close.values, close.level, close.leaf))
+                close_labels.append(CloseLabel(leaf, ancestor, level + 1, loss, values))
+        return sorted(close_labels, key=lambda close: (close.loss, close.values, close.level, close.leaf))
 
     def to_dict(self, file: str = "") -> dict[str, Any]:
         """The judgement as plain data, in the shape that `kanopy hierarchy evaluate --json` prints."""
@@ -216,8 +216,8 @@ def evaluate_hierarchy(
     labels = tuple(zip(*rows, strict=True))
     if senses is None:
         senses = senses_of_hierarchy(taxonomy, rows, choices)
-    elif len(senses) > len(own := dict.fromkeys(label for row in labels for label in row)):
-        senses = Senses(taxonomy, {label: senses[label] for label in own})
+    elif len(senses) > len(labels_used := dict.fromkeys(label for row in labels for label in row)):
+        senses = Senses(taxonomy, {label: senses[label] for label in labels_used})
     concepts = known_concepts(labels, senses, where)
     losses = loss_table(taxonomy, concepts, chosen)
     maximum = chosen.maximum(taxonomy)

@@ -89,9 +89,9 @@ class Fusion(Masking):
     def _by_record(self, table: MaskingTable, k: int, needed: Mapping[str, int], rng: np.random.Generator) -> Masked:
         if needed:
             raise JobError("Random replacement by record keeps no diversity. Use guide='random' for that.")
-        shown = replace_records_at_random(table.counts, table.tuple_of_row, k, rng)
+        published = replace_records_at_random(table.counts, table.tuple_of_row, k, rng)
         moves, move_of_row, people = np.unique(
-            np.column_stack([table.tuple_of_row, shown]), axis=0, return_inverse=True, return_counts=True
+            np.column_stack([table.tuple_of_row, published]), axis=0, return_inverse=True, return_counts=True
         )
         return Masked(
             self.name,
@@ -99,7 +99,7 @@ class Fusion(Masking):
             moves[:, 0].astype(np.int64),
             people.astype(np.int64),
             move_of_row.reshape(-1).astype(np.int32),
-            fusions=int((shown != table.tuple_of_row).sum()),
+            fusions=int((published != table.tuple_of_row).sum()),
         )
 
     def _by_similarity(
@@ -110,8 +110,8 @@ class Fusion(Masking):
         seen = np.full((len(table.counts), len(needs), max(1, int(needs.max(initial=1)))), -1, np.int32)
         for column, (name, need) in enumerate(needed.items()):
             for group, values in enumerate(_value_sets(table, name)):
-                kept = sorted(values)[:need]
-                seen[group, column, : len(kept)] = kept
+                values_kept = sorted(values)[:need]
+                seen[group, column, : len(values_kept)] = values_kept
         state = begin_fusion(like, table.counts, seen, priority)
         rules = FusionRules(k, "1" in self.heuristics, "3" in self.heuristics, needs)
         expected = max(1, int((table.counts < k).sum()))

@@ -97,7 +97,7 @@ def _groups(like: Likeness, table: MaskingTable, k: int, rng: np.random.Generato
     if len(left) and counts[left].sum() >= k:
         group[left] = number
         left = left[:0]
-    for own in left:
-        closest = seeds[int(np.argmax(plain_row(like, int(own), np.array(seeds))))]
-        group[own] = group[closest]
+    for tuple_left in left:
+        closest = seeds[int(np.argmax(plain_row(like, int(tuple_left), np.array(seeds))))]
+        group[tuple_left] = group[closest]
     return group

@@ -53,14 +53,14 @@ class LocalRecodingByMeaning(Masking):
             return Masked.per_tuple(self.name, table, fused.published, fusions=fused.fusions, notes=(note,))
         target = np.arange(len(counts))
         changed = 0
-        for own in np.flatnonzero(counts < k):
+        for rare_value in np.flatnonzero(counts < k):
             changed += 1
-            if people[own] >= k:
-                target[own] = spelling[own]
+            if people[rare_value] >= k:
+                target[rare_value] = spelling[rare_value]
                 continue
-            row = plain_row(table.likeness, int(own), frequent)
+            row = plain_row(table.likeness, int(rare_value), frequent)
             tied = frequent[row == row.max()]
-            target[own] = tied[np.argmin(priority[tied])]
+            target[rare_value] = tied[np.argmin(priority[tied])]
             progress("recoding", None, f"{changed:,} values")
         return Masked.per_tuple(
             self.name, table, table.tuples[target], fusions=int((target != np.arange(len(counts))).sum())

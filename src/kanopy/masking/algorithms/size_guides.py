@@ -86,24 +86,24 @@ def replace_records_at_random(counts: Longs, tuple_of_row: Ints, k: int, rng: np
     >>> replace_records_at_random(np.array([3, 1, 1]), rows, 3, np.random.default_rng(0)).tolist()
     [0, 0, 0, 0, 0]
     """
-    shown = tuple_of_row.astype(np.int64)
+    published_tuples = tuple_of_row.astype(np.int64)
     sizes = counts.astype(np.int64).copy()
-    enough = min(k, len(shown))
+    enough = min(k, len(published_tuples))
     order = np.argsort(tuple_of_row, kind="stable").tolist()
     some_settled = bool(sizes.max(initial=0) >= enough)
-    while (sizes[shown] < enough).any():
+    while (sizes[published_tuples] < enough).any():
         for row in order:
             # Who leaves is in a group that is too small: none that is large enough becomes too small again.
-            while sizes[own := shown[row]] < enough:
-                other = shown[int(rng.integers(len(shown)))]
-                if other != own:
-                    sizes[own] -= 1
+            while sizes[old_value := published_tuples[row]] < enough:
+                other = published_tuples[int(rng.integers(len(published_tuples)))]
+                if other != old_value:
+                    sizes[old_value] -= 1
                     sizes[other] += 1
-                    shown[row] = other
+                    published_tuples[row] = other
                     some_settled = some_settled or bool(sizes[other] >= enough)
                 if not some_settled:
                     break  # nowhere to stay yet: the next one moves
-    return shown.astype(np.int32)
+    return published_tuples.astype(np.int32)
 
 
 def fuse_at_random(
@@ -119,7 +119,7 @@ def fuse_at_random(
     """A group that is not safe goes to any other group: the smallest one first, or any."""
     groups = _Groups(counts, seen, k, needed)
     left = list(range(len(groups.sizes)))
-    place = list(left)
+    order = list(left)
     waiting = [
         (size if smallest_first else 0, int(priority[g]), g)
         for g, size in enumerate(groups.sizes)
@@ -135,9 +135,9 @@ def fuse_at_random(
             heapq.heapreplace(waiting, (groups.sizes[source], int(priority[source]), source))
             continue
         heapq.heappop(waiting)
-        at = place[source]
+        at = order[source]
         left[at], left[-1] = left[-1], left[at]
-        place[left[at]] = at
+        order[left[at]] = at
         left.pop()
         target = left[int(rng.integers(len(left)))]
         groups.fuse(source, target)

@@ -67,30 +67,31 @@ def _swapped(attribute: Attribute, column: Ints, rare: Longs, rng: np.random.Gen
     for row in rare.tolist():
         if swapped[row]:
             continue
-        own = int(column[row])
-        if own not in nearest:
-            order = np.argsort(-attribute.row(own), kind="stable")
-            nearest[own], reached[own] = order[order != own], 0
+        old_value = int(column[row])
+        if old_value not in nearest:
+            order = np.argsort(-attribute.row(old_value), kind="stable")
+            nearest[old_value], reached[old_value] = order[order != old_value], 0
         partner = -1
-        while reached[own] < len(nearest[own]):
-            bin_ = waiting[nearest[own][reached[own]]]
+        while reached[old_value] < len(nearest[old_value]):
+            bin_ = waiting[nearest[old_value][reached[old_value]]]
             while bin_ and swapped[bin_[-1]]:
                 bin_.pop()
             if bin_:
                 partner = bin_.pop()
                 break
-            reached[own] += 1
+            reached[old_value] += 1
         if partner < 0:
             stuck.append(row)
             continue
-        out[row], out[partner] = column[partner], own
+        out[row], out[partner] = column[partner], old_value
         swapped[row] = swapped[partner] = True
     for row in stuck:
-        own = column[row]
-        able = np.flatnonzero((column != own) & (out != own))
+        old_value = column[row]
+        able = np.flatnonzero((column != old_value) & (out != old_value))
         if not len(able):
             raise DataError(
-                f"The value {some([attribute.labels[own]])} of {attribute.name!r} cannot be swapped: too few records "
+                f"The value {some([attribute.labels[old_value]])} of {attribute.name!r} cannot be swapped: too few "
+                f"records "
                 "have another one. Use algorithm='fusion', or a smaller k."
             )
         partner = int(able[rng.integers(len(able))])

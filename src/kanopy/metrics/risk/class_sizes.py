@@ -44,7 +44,9 @@ class Risk(DictMixin):
 
     def to_dict(self) -> dict[str, Any]:
         """As plain values; thresholds become `{"above", "rows", "share"}`."""
-        above = [{"above": each, "rows": rows, "share": rows / max(self.rows, 1)} for each, rows in self.rows_above]
+        above = [
+            {"above": threshold, "rows": rows, "share": rows / max(self.rows, 1)} for threshold, rows in self.rows_above
+        ]
         return {**super().to_dict(), "rows_above": above}
 
 
@@ -239,8 +241,8 @@ def class_sizes(sizes: npt.ArrayLike) -> Longs:
 
 def _one_two_five(largest: int, *, beyond: bool = False) -> list[int]:
     """1, 2, 5, 10, 20, 50, … up to `largest`, and with `beyond` the next one too."""
-    found = [1]
-    while found[-1] <= max(largest, 1):
-        step = (2.0, 2.5, 2.0)[(len(found) - 1) % 3]
-        found.append(int(found[-1] * step))
-    return found if beyond else found[:-1]
+    limits = [1]
+    while limits[-1] <= max(largest, 1):
+        step = (2.0, 2.5, 2.0)[(len(limits) - 1) % 3]
+        limits.append(int(limits[-1] * step))
+    return limits if beyond else limits[:-1]

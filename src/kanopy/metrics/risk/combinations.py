@@ -71,11 +71,11 @@ def unsafe_sets(
     (('a',), 1, [False, False, True])
     """
     check_sets(every, len(names))
-    found, at_risk = [], np.zeros(len(columns[0]), np.bool_)
+    unsafe_found, at_risk = [], np.zeros(len(columns[0]), np.bool_)
     for size, k in sorted(every.items()):
         for chosen in combinations(range(len(names)), size):
-            own = None if sizes is None else [sizes[j] for j in chosen]
-            number, first, rows = number_rows([columns[j] for j in chosen], own, small=SMALL_ALONE)
+            chosen_sizes = None if sizes is None else [sizes[j] for j in chosen]
+            number, first, rows = number_rows([columns[j] for j in chosen], chosen_sizes, small=SMALL_ALONE)
             if counts is not None:
                 used = number >= 0
                 rows = np.bincount(number[used], counts[used], len(first)).astype(np.int64)
@@ -87,5 +87,5 @@ def unsafe_sets(
                 names_of = tuple(names[j] for j in chosen)
                 unsafe = first[few], rows[few]
                 many = int(unsafe[1].sum()) if units is None else len(np.unique(units.of_row[wrong]))
-                found.append(UnsafeSet(names_of, k, len(first), len(unsafe[0]), many, *unsafe))
-    return found, at_risk
+                unsafe_found.append(UnsafeSet(names_of, k, len(first), len(unsafe[0]), many, *unsafe))
+    return unsafe_found, at_risk

@@ -109,7 +109,7 @@ def identifying_columns(
     of_row, first, counts = number_rows(codes, sizes)
     tuples = [np.asarray(column)[first] for column in codes]
     start = _refined(_Partition(np.arange(len(counts)), np.zeros(len(counts), np.int64), 1, 0, 0, 0), None, 1, counts)
-    place = {name: j for j, name in enumerate(names)}
+    index_of_name = {name: j for j, name in enumerate(names)}
     people: Units | None = None
     if units is not None:
         # A row more of somebody that is like another of theirs changes nothing.
@@ -120,10 +120,10 @@ def identifying_columns(
 
     def refine(partition: _Partition, *by: str) -> _Partition:
         for name in by:
-            cell, size = partition.cell, sizes[place[name]]
-            partition = _refined(partition, tuples[place[name]], size, counts)
+            cell, size = partition.cell, sizes[index_of_name[name]]
+            partition = _refined(partition, tuples[index_of_name[name]], size, counts)
             if cell is not None:
-                cell = number_keys(cell * size + tuples[place[name]][tuple_of]).number.astype(np.int64)
+                cell = number_keys(cell * size + tuples[index_of_name[name]][tuple_of]).number.astype(np.int64)
                 partition = replace(partition, cell=cell)
         return partition
 
@@ -131,8 +131,8 @@ def identifying_columns(
         return _alone(partition, people) / (rows if people is None else people.count)
 
     def subset(columns: tuple[str, ...], partition: _Partition) -> Subset:
-        found = _subset(columns, partition, counts, rows)
-        return replace(found, unique_rows=_alone(partition, people), unique_share=share(partition))
+        refined_subset = _subset(columns, partition, counts, rows)
+        return replace(refined_subset, unique_rows=_alone(partition, people), unique_share=share(partition))
 
     singles = {name: subset((name,), refine(start, name)) for name in names}
     everything = _finest(tuple(names), counts, rows)
@@ -150,18 +150,18 @@ def identifying_columns(
             ranked.pop()
         passed = tuple(name for name in order if name not in ranked)
         order = [name for name in order if name in ranked]
-    found = [singles[name] for name in names]
+    subsets = [singles[name] for name in names]
 
     def grow(held: tuple[str, ...], partition: _Partition, rest: Sequence[str]) -> None:
         for number, name in enumerate(rest):
             refined, columns = refine(partition, name), (*held, name)
             if len(columns) > 1:
-                found.append(subset(columns, refined))
+                subsets.append(subset(columns, refined))
             if len(columns) < largest and len(refined.members):
                 grow(columns, refined, rest[number + 1 :])
 
     grow((), start, order)
-    found.sort(key=lambda subset: len(subset.columns))
+    subsets.sort(key=lambda subset: len(subset.columns))
     without: dict[str, float] = {}
 
     def leave_out(partition: _Partition, columns: Sequence[str]) -> None:
@@ -170,25 +170,25 @@ def identifying_columns(
             without[columns[0]] = share(partition)
             return
         middle = len(columns) // 2
-        for kept, others in ((columns[:middle], columns[middle:]), (columns[middle:], columns[:middle])):
-            leave_out(refine(partition, *others), kept)
+        for staying, others in ((columns[:middle], columns[middle:]), (columns[middle:], columns[:middle])):
+            leave_out(refine(partition, *others), staying)
 
     if len(order) > largest:  # larger sets were not looked at: at least all columns but one
         leave_out(start, order)
         together = share(refine(start, *order))
-        without = {name: together - part for name, part in without.items()}
-    plain = [subset for subset in found if not set(subset.columns) & set(identifiers)]
+        without = {name: together - lost for name, lost in without.items()}
+    plain = [subset for subset in subsets if not set(subset.columns) & set(identifiers)]
     contributors = _contributors(plain, level) | {name for name, lost in without.items() if lost >= level}
     return Identifying(
         rows=rows,
-        subsets=tuple(found),
+        subsets=tuple(subsets),
         all_columns=everything,
         largest=largest,
         passed_over=passed,
         identifiers=identifiers,
         suggested=tuple(name for name in names if name in contributors),
         keys=tuple(_smallest(plain, level)),
-        gain=_gains(found, order, rows),
+        gain=_gains(subsets, order, rows),
         level=level,
     )
 
@@ -246,33 +246,33 @@ def _separation(together: int, rows: int) -> float:
 
 def _smallest(subsets: Sequence[Subset], level: float) -> list[tuple[str, ...]]:
     """The sets that single out `level` of the rows and have no smaller set within that does."""
-    found: list[tuple[str, ...]] = []
+    smallest: list[tuple[str, ...]] = []
     for subset in subsets:  # the smaller come first
-        if subset.unique_share >= level and not any(set(key) <= set(subset.columns) for key in found):
-            found.append(subset.columns)
-    return found
+        if subset.unique_share >= level and not any(set(key) <= set(subset.columns) for key in smallest):
+            smallest.append(subset.columns)
+    return smallest
 
 
 def _contributors(subsets: Sequence[Subset], level: float) -> set[str]:
     """The columns that single out `level` of the rows more when added to a set."""
-    known = {frozenset(subset.columns): subset.unique_share for subset in subsets}
-    known[frozenset()] = 0.0
+    distinction_known = {frozenset(subset.columns): subset.unique_share for subset in subsets}
+    distinction_known[frozenset()] = 0.0
     return {
         name
-        for columns, share in known.items()
+        for columns, share in distinction_known.items()
         for name in columns
-        if columns - {name} in known and share - known[columns - {name}] >= level
+        if columns - {name} in distinction_known and share - distinction_known[columns - {name}] >= level
     }
 
 
 def _gains(subsets: Sequence[Subset], names: Sequence[str], rows: int) -> dict[str, float]:
     """Per column, by how much distinction grows on average when it is added to a set looked at."""
-    known = {frozenset(subset.columns): subset.distinction for subset in subsets}
-    known[frozenset()] = 1 / rows  # without columns all rows are alike: one combination
+    distinction_known = {frozenset(subset.columns): subset.distinction for subset in subsets}
+    distinction_known[frozenset()] = 1 / rows  # without columns all rows are alike: one combination
     gains: dict[str, list[float]] = {name: [] for name in names}
-    for columns, distinction in known.items():
+    for columns, distinction in distinction_known.items():
         for name in columns & set(names):
-            before = known.get(columns - {name})
+            before = distinction_known.get(columns - {name})
             if before is not None:
                 gains[name].append(distinction - before)
     return {name: float(np.mean(values)) if values else 0.0 for name, values in gains.items()}

@@ -91,19 +91,21 @@ def attack(
     # Columns with few labels come first: they split the groups into blocks that are left as a whole.
     columns = sorted(columns, key=lambda column: len(column.covers.labels))
     published = len(columns[0].labels)
-    kept = np.arange(published) if hidden is None else np.flatnonzero(~hidden)
-    if not len(kept):
+    visible = np.arange(published) if hidden is None else np.flatnonzero(~hidden)
+    if not len(visible):
         return Attack(kind, len(chosen), people, 0.0, 0.0, 0, 0, len(chosen), 0.0, 0.0)
     groups, rows, group_of_kept, _ = distinct_tuples(
-        [column.labels[kept] for column in columns], [len(column.covers.labels) for column in columns], ascending=True
+        [column.labels[visible] for column in columns],
+        [len(column.covers.labels) for column in columns],
+        ascending=True,
     )
     group_of_row = np.full(published + 1, -1, np.int64)  # the last place answers for partner -1
-    group_of_row[kept] = group_of_kept
+    group_of_row[visible] = group_of_kept
     if units is not None:
         # Whose the released rows are, so that a group counts as many candidates as it has people.
         whose = np.zeros(published, np.int32)
         whose[partner[partner >= 0]] = units[partner >= 0]
-        rows = Units(number_keys(whose[kept].astype(np.int64)).number).people(group_of_kept, len(groups))
+        rows = Units(number_keys(whose[visible].astype(np.int64)).number).people(group_of_kept, len(groups))
     true_group = group_of_row[partner[chosen]]
     distinct, _, inverse, _ = distinct_tuples(
         [*(column.values[chosen] for column in columns), (true_group + 1).astype(np.int32)],
@@ -125,13 +127,13 @@ def attack(
     if units is not None:
         chance, candidates, hits = _by_person(units[chosen], chance, candidates, hits)
         people, chosen = len(np.unique(units)), chosen[: len(chance)]
-    found = float(chance.sum())
+    expected_links = float(chance.sum())
     return Attack(
         kind=kind,
         attempts=len(chosen),
         people=people,
-        found=found,
-        share=found / len(chosen),
+        found=expected_links,
+        share=expected_links / len(chosen),
         certain=int((hits & (candidates == 1)).sum()),
         wrong=int((~hits & (candidates > 0)).sum()),
         unmatched=int((candidates == 0).sum()),
@@ -248,6 +250,6 @@ def _distances(columns: Sequence[PublishedColumn], kind: str) -> Distances:
         point_at += size
         end_at += width
         least.append(np.zeros(size))
-    arrays: list[Any] = [np.array(each, np.int64) for each in (kinds, offsets, widths, ends, least_offsets)]
-    arrays += [np.concatenate(each) for each in (tables, points, low, high, least)]
+    arrays: list[Any] = [np.array(values, np.int64) for values in (kinds, offsets, widths, ends, least_offsets)]
+    arrays += [np.concatenate(values) for values in (tables, points, low, high, least)]
     return Distances(*arrays)

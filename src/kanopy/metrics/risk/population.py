@@ -44,11 +44,11 @@ class PopulationUniques(DictMixin):
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data: per model the people and their share of the population."""
-        found = super().to_dict()
+        plain = super().to_dict()
         for model in ("pitman", "zayatz", "snb", "dankar"):
-            if (people := found[model]) is not None:
-                found[model] = {"people": people, "share": people / self.population}
-        return found
+            if (people := plain[model]) is not None:
+                plain[model] = {"people": people, "share": people / self.population}
+        return plain
 
 
 def population_size(rows: int, *, population: int | None = None, sampling_fraction: float | None = None) -> int:
@@ -132,9 +132,9 @@ def zayatz_uniques(sizes: npt.ArrayLike, population: int) -> float | None:
     if alone == 0 or rows == population:
         return float(alone)
     values, counts = np.unique(classes, return_counts=True)
-    shown = np.array([_one_of(int(size), rows, population) for size in values])
+    chances = np.array([_one_of(int(size), rows, population) for size in values])
     fraction = rows / population
-    conditional = alone * fraction / float(np.dot(counts, shown))
+    conditional = alone * fraction / float(np.dot(counts, chances))
     return alone * conditional / fraction
 
 
@@ -150,11 +150,11 @@ def snb_uniques(sizes: npt.ArrayLike, population: int) -> float | None:
     17
     """
     classes, rows, alone = _sample(sizes, population)
-    found = len(classes)
+    class_count = len(classes)
     if alone == 0 or rows == population:
         return float(alone)
     fraction = rows / population
-    seen = found / population
+    seen = class_count / population
 
     def scale(mean: float) -> float | None:
         """The b for which the first equation holds, `None` where there is none."""
@@ -182,7 +182,7 @@ def snb_uniques(sizes: npt.ArrayLike, population: int) -> float | None:
         alone_then = fraction * empty * (1.0 + (1.0 - fraction) * (mean - 1.0) / (1.0 + b * fraction))
         return alone_then / mean - alone / population
 
-    mean = _root(excess, max(1.0, rows / found), 1.0 / seen)
+    mean = _root(excess, max(1.0, rows / class_count), 1.0 / seen)
     b = None if mean is None else scale(mean)
     if mean is None or b is None:
         return None
@@ -225,8 +225,8 @@ def pitman_parameters(sizes: npt.ArrayLike) -> tuple[float, float] | None:
     (12.41, 0.58)
     """
     classes = class_sizes(sizes)
-    rows, found = int(classes.sum()), len(classes)
-    if found < 2 or found == rows:
+    rows, class_count = int(classes.sum()), len(classes)
+    if class_count < 2 or class_count == rows:
         return None
     values, counts = np.unique(classes, return_counts=True)
     larger = [(int(size), int(number)) for size, number in zip(values, counts, strict=True) if size > 1]
@@ -239,7 +239,7 @@ def pitman_parameters(sizes: npt.ArrayLike) -> tuple[float, float] | None:
     def likelihood(log_gap: float, alpha: float) -> float:
         """The part that depends on both; `log_gap` is log(θ+α), so that every number is allowed."""
         theta = math.exp(log_gap) - alpha
-        return _sum_of_logs(theta, alpha, found - 1) - _sum_of_logs(theta, 1.0, rows - 1)
+        return _sum_of_logs(theta, alpha, class_count - 1) - _sum_of_logs(theta, 1.0, rows - 1)
 
     lowest, highest = -30.0, math.log(rows) * 2.0 + 25.0
 

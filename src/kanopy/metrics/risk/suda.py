@@ -51,8 +51,8 @@ class SpecialUniques(DictMixin, ReprMixin):
         >>> found.scores.tolist(), found.of_rows(0).tolist(), found.of_rows(1).tolist()
         ([1, 0, 1], [0, 0, 1], [1, 0, 0])
         """
-        own = self.holding(column)
-        return _added_up(self.row_of_set[own], self.points[own], self.rows)
+        chosen_sets = self.holding(column)
+        return _added_up(self.row_of_set[chosen_sets], self.points[chosen_sets], self.rows)
 
     def most_special(self, number: int) -> list[int]:
         """The rows that stand out most, those with the highest score first; rows without any are never among them."""
@@ -66,11 +66,11 @@ class SpecialUniques(DictMixin, ReprMixin):
         >>> found.most_special(5), found.sets_of(0)
         ([0, 2], [('b',)])
         """
-        own = np.flatnonzero(self.row_of_set == row)
-        own = own[np.argsort(self.size_of_set[own], kind="stable")]
+        sets_of_row = np.flatnonzero(self.row_of_set == row)
+        sets_of_row = sets_of_row[np.argsort(self.size_of_set[sets_of_row], kind="stable")]
         return [
             tuple(name for j, name in enumerate(self.names) if bits >> j & 1)
-            for bits in self.columns_of_set[own].tolist()
+            for bits in self.columns_of_set[sets_of_row].tolist()
         ]
 
     @property
@@ -81,8 +81,8 @@ class SpecialUniques(DictMixin, ReprMixin):
 
     def of_values(self, column: int, codes: Codes, size: int) -> Floats:
         """Per value of a column, the share of all scores that comes from sets with that value."""
-        own = self.holding(column)
-        points = np.bincount(codes[self.row_of_set[own]], self.points[own], size)
+        chosen_sets = self.holding(column)
+        points = np.bincount(codes[self.row_of_set[chosen_sets]], self.points[chosen_sets], size)
         return np.asarray(points / (int(self.points.sum()) or 1), np.float64)
 
     def to_dict(self) -> dict[str, Any]:
@@ -135,9 +135,9 @@ def special_uniques(
     scores = _added_up(rows, points, len(number))
     dis = None
     if sampling_fraction is not None:
-        known = [0.0] + [(2 ** (width - s) - 1) * factorial(s) * factorial(width - s) / factorial(width)
+        points_of_size = [0.0] + [(2 ** (width - s) - 1) * factorial(s) * factorial(width - s) / factorial(width)
                          for s in range(1, largest + 1)]  # fmt: skip
-        chance = np.asarray(np.bincount(rows, np.array(known)[sizes], len(number)), np.float64)
+        chance = np.asarray(np.bincount(rows, np.array(points_of_size)[sizes], len(number)), np.float64)
         dis = dis_suda(chance, width, int((counts == 2).sum()), sampling_fraction)
     return SpecialUniques(
         tuple(names), largest, len(number), rows, sets, sizes, points, scores, sampling_fraction, dis
@@ -146,9 +146,9 @@ def special_uniques(
 
 def _added_up(rows: Longs, points: Longs, count: int) -> Longs:
     """Points per row, in whole numbers throughout."""
-    found = np.zeros(count, np.int64)
-    np.add.at(found, rows, points)
-    return found
+    sums = np.zeros(count, np.int64)
+    np.add.at(sums, rows, points)
+    return sums
 
 
 def _search(codes: Ints, counts: Longs, largest: int) -> tuple[Longs, Longs]:
@@ -158,19 +158,19 @@ def _search(codes: Ints, counts: Longs, largest: int) -> tuple[Longs, Longs]:
 
     rows, depth = len(counts), largest + 1
     widest = int(codes.max(initial=0)) + 1
-    tally, single, place = (np.zeros(widest, np.int64) for _ in range(3))
+    tally, single, position = (np.zeros(widest, np.int64) for _ in range(3))
     nodes = np.zeros((depth, max(rows, 1)), np.int32)
-    tree = Tree(nodes, nodes.copy(), np.zeros(depth, np.int64), np.zeros(depth, np.int64), tally, single, place)
+    tree = Tree(nodes, nodes.copy(), np.zeros(depth, np.int64), np.zeros(depth, np.int64), tally, single, position)
     room = 8 * rows + 1_000
     search = for_size(minimal_uniques, rows * len(codes) ** largest // 1_000, FEW)
     while True:
-        found = Found(
+        uniques = Found(
             np.zeros(room, np.int32), np.zeros(room, np.int64), np.zeros(room, np.int32), np.full(rows, -1, np.int32)
         )
-        number = search(codes, counts, largest, tree, found)
+        number = search(codes, counts, largest, tree, uniques)
         if number >= 0:
-            order = np.lexsort((found.columns[:number], found.row[:number]))
-            return found.row[order].astype(np.int64), found.columns[order]
+            order = np.lexsort((uniques.columns[:number], uniques.row[:number]))
+            return uniques.row[order].astype(np.int64), uniques.columns[order]
         room *= 4
 
 

@@ -93,9 +93,9 @@ def linkage(original: Floats, treated: Floats) -> tuple[float, float, int]:
     nearest, far = nearest_rows(points, min(8, len(points)), x[asked], most_boxes=MOST_BOXES)
     tied = (nearest >= 0) & (far <= far[:, :1] * (1 + 1e-12) + 1e-18)
     people = np.where(tied, counts[np.maximum(nearest, 0)], 0).sum(axis=1)
-    own = (tied & (nearest == number[asked][:, None])).any(axis=1)
-    found = float((own / np.maximum(people, 1)).mean())
-    return found, float(np.median(np.sqrt(far[:, 0] / x.shape[1]))), len(asked)
+    is_linked = (tied & (nearest == number[asked][:, None])).any(axis=1)
+    linked_share = float((is_linked / np.maximum(people, 1)).mean())
+    return linked_share, float(np.median(np.sqrt(far[:, 0] / x.shape[1]))), len(asked)
 
 
 def study_risk(columns: tuple[str, ...], original: Floats, treated: Floats, share: float = 0.05) -> TreatedRisk:
@@ -105,8 +105,8 @@ def study_risk(columns: tuple[str, ...], original: Floats, treated: Floats, shar
     >>> study_risk(("a", "b"), x, x).unchanged
     1.0
     """
-    known = ~(np.isnan(original) | np.isnan(treated)).any(axis=1)
-    x, y = original[known], treated[known]
+    is_known = ~(np.isnan(original) | np.isnan(treated)).any(axis=1)
+    x, y = original[is_known], treated[is_known]
     if len(x) < 2:
         return TreatedRisk(columns, len(x), 0, None, None, share, None, None, None)
     linked, closest, tried = linkage(x, y)

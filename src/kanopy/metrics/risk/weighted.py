@@ -135,10 +135,10 @@ def matching_sums(
         if shared:
             at = first[both]
             alike = number_rows([filled[j][at] for j in shared], [sizes[j] + 1 for j in shared], small=SMALL_ALONE)[0]
-        own, others = alike[: len(members[one])], alike[len(members[one]) :]
+        group, others = alike[: len(members[one])], alike[len(members[one]) :]
         most = int(alike.max()) + 1
-        all_rows[members[one]] += np.bincount(others, counts[members[other]], most).astype(np.int64)[own]
-        all_people[members[one]] += np.bincount(others, people[members[other]], most)[own]
+        all_rows[members[one]] += np.bincount(others, counts[members[other]], most).astype(np.int64)[group]
+        all_people[members[one]] += np.bincount(others, people[members[other]], most)[group]
     return all_rows[number], all_people[number]
 
 
@@ -170,7 +170,10 @@ def survey_risk(
         )
     limits = np.concatenate([[0.0], EDGES, [1.0]])
     within = np.bincount(np.searchsorted(limits[1:], risks - 1e-12), minlength=len(limits) - 1)
-    bins = [RiskBin(*each) for each in zip(limits[:-1].tolist(), limits[1:].tolist(), within.tolist(), strict=True)]
+    bins = [
+        RiskBin(*limits_and_rows)
+        for limits_and_rows in zip(limits[:-1].tolist(), limits[1:].tolist(), within.tolist(), strict=True)
+    ]
     while len(bins) > 1 and not bins[-1].rows:
         bins.pop()
     expected = fsum(risks.tolist())

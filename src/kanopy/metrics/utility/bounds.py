@@ -53,20 +53,22 @@ def summary_bounds(values: Ints, labels: Ints, covers: Covers, *, lost_rows: int
     original = np.sort(original[np.isfinite(original)])
     lowest, highest = covers.domain.ends()
     low, high = covers.low[labels], covers.high[labels]
-    known = np.isfinite(low) & np.isfinite(high)
-    low = np.concatenate([low[known], np.full(lost_rows, lowest)])
-    high = np.concatenate([high[known], np.full(lost_rows, highest)])
+    is_known = np.isfinite(low) & np.isfinite(high)
+    low = np.concatenate([low[is_known], np.full(lost_rows, lowest)])
+    high = np.concatenate([high[is_known], np.full(lost_rows, highest)])
     if not len(original) or not len(low):
         return ()
     middle = np.sort((low + high) / 2.0)
     low, high = np.sort(low), np.sort(high)
-    found = []
+    bounds = []
     for statistic in STATISTICS:
-        truth, least, most, guess = (_statistic(statistic, each) for each in (original, low, high, middle))
+        truth, least, most, guess = (
+            _statistic(statistic, numbers_of_rows) for numbers_of_rows in (original, low, high, middle)
+        )
         margin = 1e-9 * max(1.0, abs(truth))
         holds = least - margin <= truth <= most + margin
-        found.append(Bounds(covers.domain.name, statistic, truth, least, most, guess, holds))
-    return tuple(found)
+        bounds.append(Bounds(covers.domain.name, statistic, truth, least, most, guess, holds))
+    return tuple(bounds)
 
 
 def _statistic(name: str, ordered: Floats) -> float:

@@ -156,11 +156,11 @@ def earth_movers_distance(before: npt.ArrayLike, after: npt.ArrayLike, numbers: 
     """
     if numbers is None:
         return total_variation(before, after)
-    known = np.isfinite(numbers)
-    if np.asarray(before)[known].sum() <= 0 or np.asarray(after)[known].sum() <= 0:
+    is_known = np.isfinite(numbers)
+    if np.asarray(before)[is_known].sum() <= 0 or np.asarray(after)[is_known].sum() <= 0:
         return total_variation(before, after)
-    p, q = _shares(np.asarray(before)[known]), _shares(np.asarray(after)[known])
-    ordered = numbers[known]
+    p, q = _shares(np.asarray(before)[is_known]), _shares(np.asarray(after)[is_known])
+    ordered = numbers[is_known]
     width = float(ordered.max() - ordered.min())
     if width <= 0.0:
         return 0.0
@@ -218,7 +218,7 @@ def _categories(domain: ColumnDomain, most: int, least: int) -> tuple[Ints, list
         named -= 1
     places = np.full(domain.size, named, np.int32)
     places[order[:named]] = np.arange(named)
-    return places, [*(domain.labels[place] for place in order[:named]), "other"]
+    return places, [*(domain.labels[index] for index in order[:named]), "other"]
 
 
 def _joined(domain: ColumnDomain, places: Ints, least: int) -> tuple[Ints, list[str]]:
@@ -233,12 +233,12 @@ def _joined(domain: ColumnDomain, places: Ints, least: int) -> tuple[Ints, list[
             bins, rows = bins + 1, 0.0
     if rows and bins:  # the last ones do not suffice: they go with their neighbours
         joined[joined == bins] = bins - 1
-    found = np.empty(domain.size, np.int32)
-    found[:present] = joined[places[:present]]
-    total = int(found[:present].max(initial=-1)) + 1
+    bin_of_value = np.empty(domain.size, np.int32)
+    bin_of_value[:present] = joined[places[:present]]
+    total = int(bin_of_value[:present].max(initial=-1)) + 1
     names = []
     for number in range(total):
-        inside = np.flatnonzero(found[:present] == number)
+        inside = np.flatnonzero(bin_of_value[:present] == number)
         common = inside[domain.counts[inside] >= least]
         if not len(common):
             names.append("…")
@@ -251,9 +251,9 @@ def _joined(domain: ColumnDomain, places: Ints, least: int) -> tuple[Ints, list[
         else:
             names.append(low if low == high else f"{low}–{high}")
     if domain.missing:
-        found[-1] = total
+        bin_of_value[-1] = total
         names.append(MISSING_LABEL)
-    return found, names
+    return bin_of_value, names
 
 
 def _edge(numbers: Floats, places: Ints, number: int, edges: Floats) -> str:

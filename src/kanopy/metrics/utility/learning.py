@@ -95,25 +95,27 @@ def learned(
     published = partner[rows] >= 0
     splits = list(StratifiedKFold(folds, shuffle=True, random_state=seed).split(before, wanted))
     baseline = float(np.bincount(wanted).max() / len(wanted))
-    found = []
+    results = []
     # Threads of the linear algebra wait for each other by spinning: on tables of this size they only take time.
     with threadpool_limits(1):
         for name in learners:
             scores: list[tuple[float, float]] = []
             for train, test in splits:
-                kept = train[published[train]]
+                published_train = train[published[train]]
                 pair = []
-                for (features, number), known in ((original, train), (released, kept)):
-                    if len(np.unique(wanted[known])) < 2:
+                for (features, number), training_rows in ((original, train), (released, published_train)):
+                    if len(np.unique(wanted[training_rows])) < 2:
                         pair.append(float((wanted[test] == np.bincount(wanted).argmax()).mean()))
                         continue
-                    model = _fitted(_learner(name, seed), features[known], number[known], wanted[known])
+                    model = _fitted(
+                        _learner(name, seed), features[training_rows], number[training_rows], wanted[training_rows]
+                    )
                     pair.append(float((model.predict(before[test]) == wanted[test]).mean()))
                 scores.append((pair[0], pair[1]))
             table = np.array(scores)
             scored = (float(score) for score in (*table.mean(axis=0), *table.std(axis=0)))
-            found.append(LearnerUtility(target, name, len(rows), folds, baseline, *scored))
-    return tuple(found)
+            results.append(LearnerUtility(target, name, len(rows), folds, baseline, *scored))
+    return tuple(results)
 
 
 def _numbered(features: Floats) -> Longs:

@@ -100,8 +100,8 @@ class ColumnDomain:
     def ends(self) -> tuple[float, float]:
         """The smallest and the largest number."""
         assert self.numbers is not None, "only numbers have ends"
-        known = self.numbers[: self.present]
-        return (float(known.min()), float(known.max())) if len(known) else (0.0, 0.0)
+        known_numbers = self.numbers[: self.present]
+        return (float(known_numbers.min()), float(known_numbers.max())) if len(known_numbers) else (0.0, 0.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,12 +143,12 @@ class Covers:
         distinct, inverse = np.unique(pairs, return_inverse=True)
         labels, values = np.divmod(distinct, self.domain.size)
         starts = np.searchsorted(labels, np.arange(len(self.labels) + 1))
-        found = np.zeros(len(distinct), bool)
+        pair_allowed = np.zeros(len(distinct), bool)
         for label in np.flatnonzero((np.diff(starts) > 0) & (self.sizes > 0)).tolist():
             run, members = slice(starts[label], starts[label + 1]), self.values_of(label)  # both ascending
             at = np.searchsorted(members, values[run]).clip(max=len(members) - 1)
-            found[run] = members[at] == values[run]
-        return found[inverse]
+            pair_allowed[run] = members[at] == values[run]
+        return pair_allowed[inverse]
 
 
 def parse_number(text: str) -> float | None:
@@ -191,25 +191,25 @@ def parse_interval(text: str, *, temporal: bool = False) -> Interval | None:
     """
     text = text.strip()
     read = parse_moment if temporal else parse_number
-    if found := _BOUND.fullmatch(text):
-        number = read(found["number"])
+    if match := _BOUND.fullmatch(text):
+        number = read(match["number"])
         if number is None:
             return None
-        sign = found["sign"]
+        sign = match["sign"]
         opened = sign in "<>"
         if sign[0] in "<\u2264" or sign == "=<":
             return Interval(-math.inf, number, high_open=opened)
         return Interval(number, math.inf, low_open=opened)
-    if not temporal and (found := _AND_MORE.fullmatch(text)):
-        number = read(found["number"])
+    if not temporal and (match := _AND_MORE.fullmatch(text)):
+        number = read(match["number"])
         return None if number is None else Interval(number, math.inf)
     patterns = (_BRACKETED_DATES, _BARE_DATES) if temporal else (*_BRACKETED, _BARE)
     for pattern in patterns:
-        if found := pattern.fullmatch(text):
-            low, high = read(found["low"]), read(found["high"])
+        if match := pattern.fullmatch(text):
+            low, high = read(match["low"]), read(match["high"])
             if low is None or high is None or low > high:
                 continue
-            parts = found.groupdict()
+            parts = match.groupdict()
             opening, closing = parts.get("open", "["), parts.get("close", "]")
             return Interval(low, high, opening in "(]", closing in ")[")
     return None
@@ -225,8 +225,8 @@ def parse_set(text: str) -> list[str] | None:
     if len(text) < 2 or text[0] != "{" or text[-1] != "}":
         return None
     items = re.findall(r'\s*(?:"((?:[^"]|"")*)"|\'([^\']*)\'|([^,;]*))\s*(?:[,;]|$)', text[1:-1])
-    found = [double.replace('""', '"') or single or bare.strip() for double, single, bare in items]
-    return [item for item in found if item]
+    quoted_items = [double.replace('""', '"') or single or bare.strip() for double, single, bare in items]
+    return [item for item in quoted_items if item]
 
 
 def understand(
@@ -255,7 +255,7 @@ def understand(
     low, high = np.full(len(labels), np.nan), np.full(len(labels), np.nan)
     kinds: list[str] = []
     strange: list[str] = []
-    for place, label in enumerate(labels):
+    for index, label in enumerate(labels):
         missing = label is None and null_is_missing and domain.missing
         kind, members, bounds = (
             reader.missing() if missing else reader.read(SUPPRESSED_LABEL if label is None else label)
@@ -266,13 +266,13 @@ def understand(
         if kind == "unknown":
             strange.append(str(label))
         elif isinstance(members, range):
-            start[place], stop[place] = members.start, members.stop
+            start[index], stop[index] = members.start, members.stop
         else:
-            start[place], stop[place] = used, used + len(members)
+            start[index], stop[index] = used, used + len(members)
             used += len(members)
             extra.append(members)
         if domain.numbers is not None:
-            low[place], high[place] = bounds or reader.ends(members)
+            low[index], high[index] = bounds or reader.ends(members)
     if strange and unreadable is not None:
         unreadable.extend(strange)
     elif strange:
@@ -297,7 +297,7 @@ class _Reader:
 
     def __init__(self, domain: ColumnDomain, hierarchy: Hierarchy | None) -> None:
         self.domain = domain
-        self.index = {label: place for place, label in enumerate(domain.labels[: domain.present])}
+        self.index = {label: index for index, label in enumerate(domain.labels[: domain.present])}
         self.numbers = None if domain.numbers is None else domain.numbers[: domain.present]
         self.ranges = domain.ends() if domain.numbers is not None else None
         self.hierarchy = hierarchy
@@ -310,8 +310,8 @@ class _Reader:
 
     def left_over(self, labels: Sequence[str | None]) -> Ints:
         """The values that are not published as themselves: what "other" stands for."""
-        kept = {label for label in labels if label is not None}
-        return np.array([place for value, place in self.index.items() if value not in kept], np.int32)
+        published_labels = {label for label in labels if label is not None}
+        return np.array([index for value, index in self.index.items() if value not in published_labels], np.int32)
 
     def missing(self) -> Found:
         """The value that stands for missing ones."""
@@ -324,26 +324,26 @@ class _Reader:
             return "anything", range(self.domain.size), None
         if depth and self.domain.missing and text == self.domain.labels[-1]:
             return self.missing()
-        for known in (label, text):
-            if known in self.nodes and any(node >= self.leaves for node in self.nodes[known]):
-                return self._hierarchy_label(known)
-        place = self.index.get(label, self.index.get(text))
-        if place is not None:
-            return "value", range(place, place + 1), None
-        for known in (label, text):
-            if known in self.nodes:
-                return self._hierarchy_label(known)
+        for spelling in (label, text):
+            if spelling in self.nodes and any(node >= self.leaves for node in self.nodes[spelling]):
+                return self._hierarchy_label(spelling)
+        index = self.index.get(label, self.index.get(text))
+        if index is not None:
+            return "value", range(index, index + 1), None
+        for spelling in (label, text):
+            if spelling in self.nodes:
+                return self._hierarchy_label(spelling)
         if self.numbers is not None:
-            found = self._number_or_interval(text)
-            if found is not None:
-                return found
+            parsed = self._number_or_interval(text)
+            if parsed is not None:
+                return parsed
         items = parse_set(text) if depth == 0 else None
         if items is not None:
             return self._set(items)
         if SUPPRESSED_LABEL in text:
             return self._mask(text)
         if self.domain.temporal and re.fullmatch(r"\d{4}(?:-\d{2})?", text):
-            wanted = [place for value, place in self.index.items() if value.startswith(text)]
+            wanted = [index for value, index in self.index.items() if value.startswith(text)]
             return "interval", np.array(wanted, np.int32), None
         return "unknown", range(0), None
 
@@ -369,9 +369,9 @@ class _Reader:
         read = parse_moment if self.domain.temporal else parse_number
         number = read(text)
         if number is not None:
-            place = int(np.searchsorted(self.numbers, number))
-            if place < len(self.numbers) and self.numbers[place] == number:
-                return "value", range(place, place + 1), None
+            index = int(np.searchsorted(self.numbers, number))
+            if index < len(self.numbers) and self.numbers[index] == number:
+                return "value", range(index, index + 1), None
             return "other number", range(0), (number, number)
         interval = parse_interval(text, temporal=self.domain.temporal)
         if interval is None:
@@ -388,26 +388,26 @@ class _Reader:
         return min(low, high), max(low, high)
 
     def _set(self, items: list[str]) -> Found:
-        found: list[int] = []
-        place = 0
-        while place < len(items):
+        members_found: list[int] = []
+        start = 0
+        while start < len(items):
             # Values may hold the separator themselves: try the longest run of pieces that is a value.
-            for end in range(len(items), place, -1):
-                whole = ", ".join(items[place:end])
+            for end in range(len(items), start, -1):
+                whole = ", ".join(items[start:end])
                 kind, members, _ = self.read(whole, depth=1)
-                if kind != "unknown" and (end == place + 1 or kind in ("value", "hierarchy")):
-                    found.extend(members.tolist() if isinstance(members, np.ndarray) else members)
-                    place = end
+                if kind != "unknown" and (end == start + 1 or kind in ("value", "hierarchy")):
+                    members_found.extend(members.tolist() if isinstance(members, np.ndarray) else members)
+                    start = end
                     break
             else:
                 return "unknown", range(0), None
-        return "set", np.array(sorted(set(found)), np.int32), None
+        return "set", np.array(sorted(set(members_found)), np.int32), None
 
     def _mask(self, text: str) -> Found:
         pattern = re.compile("".join("." if letter == "*" else re.escape(letter) for letter in text), re.DOTALL)
-        wanted = [place for value, place in self.index.items() if pattern.fullmatch(value)]
+        wanted = [index for value, index in self.index.items() if pattern.fullmatch(value)]
         if not wanted and text.endswith("*") and "*" not in text[:-1]:  # one star for all that follows
-            wanted = [place for value, place in self.index.items() if value.startswith(text[:-1])]
+            wanted = [index for value, index in self.index.items() if value.startswith(text[:-1])]
         return ("mask", np.array(sorted(wanted), np.int32), None) if wanted else ("unknown", range(0), None)
 
     def ends(self, members: range | Ints) -> tuple[float, float]:

@@ -69,14 +69,14 @@ def study_utility(columns: tuple[str, ...], original: Floats, treated: Floats) -
     >>> found.il1s, found.correlations, found.means["a"]
     (0.0, 0.0, 0.0)
     """
-    known = ~(np.isnan(original) | np.isnan(treated)).any(axis=1)
-    x, y = original[known], treated[known]
+    is_known = ~(np.isnan(original) | np.isnan(treated)).any(axis=1)
+    x, y = original[is_known], treated[is_known]
     varies = x.std(axis=0) > 0 if len(x) > 1 else np.zeros(len(columns), np.bool_)
     nothing: dict[str, float | None] = dict.fromkeys(columns)
     if len(x) < 2 or not varies.any():
         return TreatedUtility(columns, len(x), None, None, None, nothing, dict(nothing), None, None, None)
     x, y = x[:, varies], y[:, varies]
-    names = [name for name, own in zip(columns, varies, strict=True) if own]
+    names = [name for name, does_vary in zip(columns, varies, strict=True) if does_vary]
     spread = x.std(axis=0, ddof=1)
     total = il1s(x, y)
     means = nothing | dict(zip(names, ((y.mean(axis=0) - x.mean(axis=0)) / spread).tolist(), strict=True))
@@ -100,8 +100,8 @@ def _correlations(x: Floats) -> Floats:
 def _coefficients(x: Floats) -> Floats:
     """Per column the coefficients of its regression on the others, all standardised; ridge keeps copies apart."""
     r = _correlations(x) + 1e-6 * np.eye(x.shape[1])
-    found = []
+    coefficients = []
     for j in range(x.shape[1]):
         others = [i for i in range(x.shape[1]) if i != j]
-        found.append(np.linalg.solve(r[np.ix_(others, others)], r[others, j]))
-    return np.array(found)
+        coefficients.append(np.linalg.solve(r[np.ix_(others, others)], r[others, j]))
+    return np.array(coefficients)

@@ -56,10 +56,10 @@ def compile_relations(folder: str | Path) -> Relations:
         if a != b and links.get(pair, (kind, 0))[0] >= kind:
             links[pair] = (kind, max(share, links.get(pair, (0, 0))[1]))
 
-    for own, synset in enumerate(synsets):
+    for index, synset in enumerate(synsets):
         for mark, target, letter, _ in synset.pointers:
             if mark not in INVERSE:
-                add(own, number["a" if letter == "s" else letter, target], KINDS.get(mark, OTHER))
+                add(index, number["a" if letter == "s" else letter, target], KINDS.get(mark, OTHER))
     senses = {
         (letter, fold(lemma)): [number[letter, offset] for offset in offsets]
         for letter, suffix in SUFFIXES.items()
@@ -67,16 +67,16 @@ def compile_relations(folder: str | Path) -> Relations:
     }
     base = _base_forms(folder, senses)
     words: dict[tuple[str, str], int] = {}
-    own = 0
+    index = 0
     for suffix in SUFFIXES.values():
         for gloss in _glosses(folder / f"data.{suffix}"):
             for token in re.findall(r"[a-z]+(?:'[a-z]+)?", gloss.lower()):
                 if len(token) > 1 and token not in STOP_WORDS and (word := base(token)) is not None:
-                    add(own, words.setdefault(word, len(synsets) + len(words)), GLOSS)
-            own += 1
+                    add(index, words.setdefault(word, len(synsets) + len(words)), GLOSS)
+            index += 1
     for word, node in words.items():
-        found = np.array([tagged[word, sense] + 0.5 for sense in senses[word]])
-        for sense, share in zip(senses[word], found / found.sum(), strict=True):
+        tags = np.array([tagged[word, sense] + 0.5 for sense in senses[word]])
+        for sense, share in zip(senses[word], tags / tags.sum(), strict=True):
             add(sense, node, SENSE, max(1, round(255 * float(share))))
     pairs = np.array(sorted(links), np.int32)
     about = np.array([links[a, b] for a, b in pairs.tolist()], np.int32)

@@ -59,40 +59,40 @@ def views(
     bucket = random.integers(0, BUCKETS, relations.nodes)
     sign = random.choice(np.array([-1.0, 1.0], np.float32), relations.nodes)
     width = relations.nodes if exact else BUCKETS
-    kept: list[tuple[Longs, Floats, Floats]] = []
+    visited: list[tuple[Longs, Floats, Floats]] = []
     starts = readings if readings is not None and exact else [{concept: 1.0} for concept in concepts.tolist()]
     for meant in starts:
         visits = np.zeros(relations.nodes)
-        for one, part in meant.items():
-            visits += part * walk(start, target, chance, one, RESTART, least)
+        for one, share_of_sense in meant.items():
+            visits += share_of_sense * walk(start, target, chance, one, RESTART, least)
         places = np.flatnonzero(visits).astype(np.int64)
         share = visits[places]
-        kept.append((places, np.sqrt(share), np.maximum(0.0, np.log(share / relations.often[places]))))
+        visited.append((places, np.sqrt(share), np.maximum(0.0, np.log(share / relations.often[places]))))
     if exact:
         seen = np.zeros(relations.nodes, np.bool_)
-        for one in kept:
+        for one in visited:
             seen[one[0]] = True
         places = np.flatnonzero(seen)
         bucket, sign, width = np.searchsorted(places, np.arange(relations.nodes)), np.ones_like(sign), len(places)
     apart = centred and exact
     spoken = places >= relations.words_from
-    found = [np.zeros((len(concepts), len(concepts))) for _ in range(1 + apart + bool(apart and spoken.any()))]
+    views_made = [np.zeros((len(concepts), len(concepts))) for _ in range(1 + apart + bool(apart and spoken.any()))]
     shares = []
     for feature in (1, 2):
         table = np.zeros((len(concepts), width), np.float32)
-        for row, one in enumerate(kept):
+        for row, one in enumerate(visited):
             table[row] = np.bincount(bucket[one[0]], weights=one[feature] * sign[one[0]], minlength=width)
-        if len(found) > 2:
+        if len(views_made) > 2:
             shares.append(table[:, spoken])
-        for view in found[:2]:
+        for view in views_made[:2]:
             view += _alike(table) / 2
             table -= table.mean(axis=0)  # for the second view
     if shares:
         for beside in _company(relations, places[spoken] - relations.words_from, *shares):
-            found[2] += _alike(beside - beside.mean(axis=0)) / 2
-    for view in found:
+            views_made[2] += _alike(beside - beside.mean(axis=0)) / 2
+    for view in views_made:
         np.fill_diagonal(view, 1.0)
-    return found
+    return views_made
 
 
 def _alike(table: npt.NDArray[np.float32] | Floats) -> Floats:
@@ -121,9 +121,9 @@ def ranks(similarity: Floats) -> Floats:
         return np.ones_like(similarity, dtype=float)
     low, high = float(similarity[off].min()), float(similarity[off].max())
     scaled = np.clip((similarity - low) / max(high - low, 1e-12), 0.0, 1.0)
-    place = (scaled * (BINS - 1)).astype(np.int32)
-    count = np.bincount(place[off], minlength=BINS)
+    bin_of_pair = (scaled * (BINS - 1)).astype(np.int32)
+    count = np.bincount(bin_of_pair[off], minlength=BINS)
     below = np.cumsum(count) - count / 2
-    rank = below[place] / count.sum()
+    rank = below[bin_of_pair] / count.sum()
     np.fill_diagonal(rank, 1.0)
     return np.asarray(rank)

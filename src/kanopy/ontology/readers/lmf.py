@@ -28,7 +28,7 @@ def read_lmf(path: str | Path, *, part_of_speech: str = "n", is_a: Sequence[str]
     senses: dict[str, list[tuple[int, str]]] = {}
     counts: dict[str, int] = {}
     other: dict[str, set[str]] = {}
-    found: dict[str, tuple[tuple[str, ...], tuple[str, ...], bool, list[str]]] = {}
+    synsets: dict[str, tuple[tuple[str, ...], tuple[str, ...], bool, list[str]]] = {}
     try:
         with _open(path) as handle:
             for _, element in ElementTree.iterparse(handle, events=("end",)):
@@ -39,7 +39,7 @@ def read_lmf(path: str | Path, *, part_of_speech: str = "n", is_a: Sequence[str]
                 elif tag == "Synset":
                     if LETTERS.get(element.get("partOfSpeech", "")) == part_of_speech:
                         related = [(r.get("relType", ""), r.get("target", "")) for r in _all(element, "SynsetRelation")]
-                        found[element.get("id", "")] = (
+                        synsets[element.get("id", "")] = (
                             tuple(target for kind, target in related if kind in is_a),
                             tuple(target for kind, target in related if kind in PARTS),
                             any(kind == "instance_hypernym" for kind, _ in related),
@@ -50,18 +50,18 @@ def read_lmf(path: str | Path, *, part_of_speech: str = "n", is_a: Sequence[str]
         raise OntologyError(
             f"{path.name} is not a whole XML file: {error}. It may have been cut off: download or export it again."
         ) from None
-    if not found:
+    if not synsets:
         raise OntologyError(
             f"{path.name} has no synsets with the part of speech {part_of_speech!r}. Give a WN-LMF file of a wordnet."
         )
     ordered: dict[str, list[str]] = {}
     for word, numbered in senses.items():
-        known = dict.fromkeys(key for _, key in sorted(numbered, key=lambda item: item[0]) if key in found)
-        if known:
-            ordered[word] = list(known)
+        ordered_keys = dict.fromkeys(key for _, key in sorted(numbered, key=lambda item: item[0]) if key in synsets)
+        if ordered_keys:
+            ordered[word] = list(ordered_keys)
     concepts = [
         Concept(key, _terms(key, members, forms), ups, is_instance=instance, parts=parts)
-        for key, (ups, parts, instance, members) in found.items()
+        for key, (ups, parts, instance, members) in synsets.items()
     ]
     extras = {
         "other_words": TextPool.of(
@@ -74,7 +74,7 @@ def read_lmf(path: str | Path, *, part_of_speech: str = "n", is_a: Sequence[str]
         source=path.name,
         part_of_speech=part_of_speech,
         senses=ordered,
-        tag_counts={key: count for key, count in counts.items() if key in found},
+        tag_counts={key: count for key, count in counts.items() if key in synsets},
         extras=extras,
     )
 

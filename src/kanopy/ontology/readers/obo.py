@@ -37,16 +37,16 @@ def read_obo(path: str | Path, *, is_a: Sequence[str] = IS_A) -> Taxonomy:
             dangling
             or f"{path.name} cannot be read as {path.suffix[1:].upper()}: {error}. Check the file, or export it again."
         ) from None
-    known = {term.id: term for term in ontology.terms() if not term.obsolete and not _is_built_in(term.id)}
+    terms_by_id = {term.id: term for term in ontology.terms() if not term.obsolete and not _is_built_in(term.id)}
     relations = {relation.id for relation in ontology.relationships()}
     for name in is_a:
         if name != "is_a" and name not in relations:
-            shown = ", ".join(sorted(relations)) or "none"
-            raise OntologyError(f"{path.name} has no relationship {name!r}. It has: {shown}.")
+            relation_names = ", ".join(sorted(relations)) or "none"
+            raise OntologyError(f"{path.name} has no relationship {name!r}. It has: {relation_names}.")
     if dangling and "is_a" in is_a:
         raise OntologyError(dangling)
     concepts = []
-    for term in known.values():
+    for term in terms_by_id.values():
         ups: list[str] = []
         if "is_a" in is_a:
             ups += [up.id for up in term.superclasses(distance=1, with_self=False)]

@@ -41,9 +41,9 @@ def read_parent_csv(path: str | Path, *, delimiter: str | None = None, strict: b
             )
         child, parent = cells[0], cells[1] if len(cells) > 1 else ""
         lines.setdefault(child, reader.line_num)
-        own = terms.setdefault(child, {child: None})
+        terms_of_child = terms.setdefault(child, {child: None})
         if len(cells) == 3:
-            own.update(dict.fromkeys(term.strip() for term in cells[2].split("|") if term.strip()))
+            terms_of_child.update(dict.fromkeys(term.strip() for term in cells[2].split("|") if term.strip()))
         ups = parents.setdefault(child, {})
         if parent:
             ups.setdefault(parent, reader.line_num)

@@ -57,8 +57,10 @@ def compile_wordnet(
             if sense_key in counts:
                 sense_counts[fold(word), key(synset.offset)] += counts[sense_key]
                 tag_counts[key(synset.offset)] += counts[sense_key]
-        own = [(mark, target) for mark, target, target_pos, _ in synset.pointers if target_pos == part_of_speech]
-        ups = [(mark, target) for mark, target in own if mark in is_a]
+        pointers_of_kind = [
+            (mark, target) for mark, target, target_pos, _ in synset.pointers if target_pos == part_of_speech
+        ]
+        ups = [(mark, target) for mark, target in pointers_of_kind if mark in is_a]
         concepts.append(
             Concept(
                 key(synset.offset),
@@ -66,13 +68,13 @@ def compile_wordnet(
                 tuple(key(target) for _, target in ups),
                 synset.line,
                 any(mark == "@i" for mark, _ in ups),
-                tuple(key(target) for mark, target in own if mark in PARTS),
+                tuple(key(target) for mark, target in pointers_of_kind if mark in PARTS),
             )
         )
-    known = {concept.key for concept in concepts}
+    keys_known = {concept.key for concept in concepts}
     senses: dict[str, list[str]] = {}
     for line, lemma, offsets in read_index(index):
-        missing = [offset for offset in offsets if key(offset) not in known]
+        missing = [offset for offset in offsets if key(offset) not in keys_known]
         if missing:
             raise OntologyError(
                 f"{index.name}, line {line}: {lemma!r} names the synset {missing[0]}, which {data.name} does not have. "
@@ -129,8 +131,8 @@ def _synset(line: str, number: int) -> Synset:
     pointers = tuple(zip(flat[0::4], flat[1::4], flat[2::4], flat[3::4], strict=True))
     kind = 1 + "nvars".index(fields[2])
     names = (word.partition("(")[0].lower() for word in words)
-    ids = (int(own, 16) for own in fields[5 : 5 + 2 * word_count : 2])
-    keys = (f"{name}%{kind}:{fields[1]}:{own:02d}" for name, own in zip(names, ids, strict=True))
+    ids = (int(lexical_id, 16) for lexical_id in fields[5 : 5 + 2 * word_count : 2])
+    keys = (f"{name}%{kind}:{fields[1]}:{lexical_id:02d}" for name, lexical_id in zip(names, ids, strict=True))
     return Synset(fields[0], words, pointers, number, tuple(keys))
 
 
@@ -183,7 +185,7 @@ def _exceptions(path: Path) -> TextPool:
     return TextPool.of("\t".join(fold(word) for word in row) for row in rows)
 
 
-def _other_words(folder: Path, own: dict[str, list[str]], part_of_speech: str) -> TextPool:
+def _other_words(folder: Path, words_of_synset: dict[str, list[str]], part_of_speech: str) -> TextPool:
     """Words that only other parts of speech know, each with the letters of those."""
     letters: dict[str, str] = {}
     for letter, suffix in SUFFIXES.items():
@@ -191,7 +193,7 @@ def _other_words(folder: Path, own: dict[str, list[str]], part_of_speech: str) -
         if letter != part_of_speech and path.is_file():
             for _, lemma, _ in read_index(path):
                 word = fold(lemma)
-                if word not in own:
+                if word not in words_of_synset:
                     letters[word] = letters.get(word, "") + letter
     return TextPool.of(f"{word}\t{letters[word]}" for word in sorted(letters))
 
@@ -203,15 +205,15 @@ def _nominalizations(folder: Path, keys: list[str]) -> dict[str, Any]:
         return {}
     number = {key: at for at, key in enumerate(keys)}
     synsets = {synset.offset: synset for synset in read_synsets(path)}
-    found: dict[str, dict[int, None]] = {}
+    related: dict[str, dict[int, None]] = {}
     for synset in synsets.values():
         similar = [synsets[target] for mark, target, _, _ in synset.pointers if mark == "&" and target in synsets]
         around = [noun for other in similar for noun in _derived(other, number)]
         for position, word in enumerate(synset.words, 1):
-            own = _derived(synset, number, position) or _derived(synset, number) or around
-            found.setdefault(fold(word.partition("(")[0]), {}).update(dict.fromkeys(own))
-    words = sorted(word for word, nouns in found.items() if nouns)
-    start, flat = csr([list(found[word]) for word in words])
+            derived = _derived(synset, number, position) or _derived(synset, number) or around
+            related.setdefault(fold(word.partition("(")[0]), {}).update(dict.fromkeys(derived))
+    words = sorted(word for word, nouns in related.items() if nouns)
+    start, flat = csr([list(related[word]) for word in words])
     return {"adjectives": TextPool.of(words), "adjective_start": start, "adjective_concepts": flat}
 
 

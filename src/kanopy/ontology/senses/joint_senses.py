@@ -101,16 +101,18 @@ def choose_together(taxonomy: Taxonomy, matches: Mapping[str, Match], header: st
     if on_topic.any():
         least = weighed(bits + OFF_TOPIC_BITS * ~on_topic)
     first = np.searchsorted(owner, np.arange(len(labels)))
-    found = {}
+    together = {}
     for value, label in enumerate(labels):
-        part = slice(first[value], first[value] + len(senses[value]))
-        own, more = least[part], by_values[part] - by_values[part].min()
-        best = int(np.argmin(own))
-        best = _by_first_name(taxonomy, matches[label], best, np.flatnonzero(own < own[best] + UNSURE_BITS).tolist())
-        near = tuple(at for at in np.flatnonzero(own < own[best] + UNSURE_BITS).tolist() if at != best)
+        span = slice(first[value], first[value] + len(senses[value]))
+        costs, more = least[span], by_values[span] - by_values[span].min()
+        best = int(np.argmin(costs))
+        best = _by_first_name(
+            taxonomy, matches[label], best, np.flatnonzero(costs < costs[best] + UNSURE_BITS).tolist()
+        )
+        near = tuple(at for at in np.flatnonzero(costs < costs[best] + UNSURE_BITS).tolist() if at != best)
         chances = np.where(more <= POSSIBLE_BITS, 2.0 ** (-SOFT * more), 0.0)
-        found[label] = Together(best, near, tuple((chances / chances.sum()).tolist()))
-    return found
+        together[label] = Together(best, near, tuple((chances / chances.sum()).tolist()))
+    return together
 
 
 def _by_first_name(taxonomy: Taxonomy, match: Match, best: int, near: list[int]) -> int:
@@ -135,16 +137,16 @@ def _beside_others(cost: Floats, bits: Floats, owner: Longs, entry: Longs, above
     values = int(owner[-1]) + 1
     first = np.searchsorted(owner, np.arange(values))
     pair = owner[entry] * len(size) + above
-    found = cost
+    updated = cost
     for _ in range(ROUNDS):
-        best = np.flatnonzero(found <= np.minimum.reduceat(found, first)[owner])
+        best = np.flatnonzero(updated <= np.minimum.reduceat(updated, first)[owner])
         taken = np.zeros(len(cost), bool)
         taken[best[np.unique(owner[best], return_index=True)[1]]] = True
-        own = taken[entry]
-        others = np.bincount(above[own], minlength=len(size))[above] - np.isin(pair, pair[own])
+        chosen_senses = taken[entry]
+        others = np.bincount(above[chosen_senses], minlength=len(size))[above] - np.isin(pair, pair[chosen_senses])
         crowd = np.bincount(entry, weights=others / size[above], minlength=len(cost))
-        found = NEIGHBOURS * (bits - np.log2(crowd / values + 1.0 / size.max())) + (1 - NEIGHBOURS) * cost
-    return found
+        updated = NEIGHBOURS * (bits - np.log2(crowd / values + 1.0 / size.max())) + (1 - NEIGHBOURS) * cost
+    return updated
 
 
 def _sense_bits(taxonomy: Taxonomy, match: Match) -> Floats:
@@ -176,8 +178,10 @@ def _strictly_above(taxonomy: Taxonomy, concepts: Longs) -> tuple[Longs, Longs]:
 @remember_per_owner
 def _usual_concepts_below(taxonomy: Taxonomy) -> Floats:
     """How many concepts a value under each one might mean; those that texts never speak of count less."""
-    own = np.ones(taxonomy.size) if not taxonomy.has_tag_counts else np.where(taxonomy.tag_counts > 0, 1.0, UNHEARD)
-    counted = np.repeat(own, np.diff(taxonomy.ancestor_start))
+    frequencies = (
+        np.ones(taxonomy.size) if not taxonomy.has_tag_counts else np.where(taxonomy.tag_counts > 0, 1.0, UNHEARD)
+    )
+    counted = np.repeat(frequencies, np.diff(taxonomy.ancestor_start))
     return np.asarray(np.maximum(1.0, np.bincount(taxonomy.ancestors, weights=counted, minlength=taxonomy.size)))
 
 
@@ -208,7 +212,7 @@ def _topics(
     value, concept, topic, cost = value[order], concept[order], topic[order], cost[order]
     groups = np.unique(topic)
     first, last = np.searchsorted(topic, groups), np.searchsorted(topic, groups, "right")
-    part = {int(group): slice(a, b) for group, a, b in zip(groups, first, last, strict=True)}
+    spans = {int(group): slice(a, b) for group, a, b in zip(groups, first, last, strict=True)}
     group = np.searchsorted(groups, topic).astype(np.int64)
 
     def settle(topics: dict[int, float]) -> tuple[dict[int, float], Floats]:
@@ -216,14 +220,14 @@ def _topics(
         for _ in range(ROUNDS):
             least, owner = np.full(values, 64.0), np.full(values, -1)
             for one, bits in topics.items():
-                own = np.full(values, np.inf)
-                np.minimum.at(own, value[part[one]], cost[part[one]] + bits)
-                owner[own < least] = one
-                least = np.minimum(least, own)
+                costs_below = np.full(values, np.inf)
+                np.minimum.at(costs_below, value[spans[one]], cost[spans[one]] + bits)
+                owner[costs_below < least] = one
+                least = np.minimum(least, costs_below)
             topics = {one: float(np.log2((values + 1) / ((owner == one).sum() + 0.5))) for one in topics}
         return topics, least
 
-    chosen, now = settle(dict.fromkeys({root} & part.keys(), 0.0))
+    chosen, now = settle(dict.fromkeys({root} & spans.keys(), 0.0))
     while True:
         helped = np.bincount(group, weights=_counted(np.maximum(0.0, now[value] - cost), group, value, concept) > 0)
         share = np.log2((values + 1) / (helped + 0.5))
@@ -249,12 +253,12 @@ def _counted(saved: Floats, group: Longs, value: Longs, concept: Longs) -> Float
     same one only, or `bread`, `lettuce` and `cabbage` would be slang for money.
     """
     order = np.lexsort((-saved, value, group))
-    group, value, concept, kept = group[order], value[order], concept[order], saved[order]
-    kept[1:][(group[1:] == group[:-1]) & (value[1:] == value[:-1])] = 0.0
-    again = np.lexsort((-kept, concept, group))
-    group, concept, other = group[again], concept[again], kept[again]
+    group, value, concept, savings = group[order], value[order], concept[order], saved[order]
+    savings[1:][(group[1:] == group[:-1]) & (value[1:] == value[:-1])] = 0.0
+    again = np.lexsort((-savings, concept, group))
+    group, concept, other = group[again], concept[again], savings[again]
     other[1:][(group[1:] == group[:-1]) & (concept[1:] == concept[:-1])] = 0.0
-    kept[again] = other
-    out = np.empty_like(kept)
-    out[order] = kept
+    savings[again] = other
+    out = np.empty_like(savings)
+    out[order] = savings
     return out

@@ -71,11 +71,11 @@ def find_label(
     noun = PARTS_OF_SPEECH.get(taxonomy.part_of_speech, "")
     if label.strip() == SUPPRESSED_LABEL:
         return Match(label, "suppressed", SUPPRESSED_LABEL, (root_of(taxonomy),), "")
-    own = _own_word(label, synonyms)
-    if own is not None:
+    chosen_word = _own_word(label, synonyms)
+    if chosen_word is not None:
         other = () if taxonomy.knows(label) else taxonomy.other_parts_of_speech(label)
-        concepts = named_concepts(taxonomy, own, f"The synonym of {label!r}")
-        return Match(label, "synonym", own, concepts, other[0] if other else noun)
+        concepts = named_concepts(taxonomy, chosen_word, f"The synonym of {label!r}")
+        return Match(label, "synonym", chosen_word, concepts, other[0] if other else noun)
     if _SENSE.search(label.strip()) and not taxonomy.knows(label):
         return Match(label, "chosen", label, taxonomy.resolve(label), noun)
     if senses := taxonomy.senses(label):
@@ -88,8 +88,8 @@ def find_label(
     part_of_speech = other[0] if other else noun
     if stems := same_stem(taxonomy, label):
         return Match(label, "stem", stems[0], _all_senses(taxonomy, stems[:1]), part_of_speech)
-    if found := _by_head_noun(taxonomy, label):
-        return Match(label, "head noun", found[0], found[1], part_of_speech)
+    if head_noun := _by_head_noun(taxonomy, label):
+        return Match(label, "head noun", head_noun[0], head_noun[1], part_of_speech)
     near = suggestions(taxonomy, label) if suggest else ()
     return Match(label, "unknown", part_of_speech=other[0] if other else "", suggestions=near)
 
@@ -116,7 +116,7 @@ def _own_word(label: str, synonyms: Mapping[str, str] | None) -> str | None:
     if label in synonyms:
         return synonyms[label]
     folded = fold(label).replace("-", " ")
-    return next((word for own, word in synonyms.items() if fold(own).replace("-", " ") == folded), None)
+    return next((word for value, word in synonyms.items() if fold(value).replace("-", " ") == folded), None)
 
 
 def _all_senses(taxonomy: Taxonomy, words: tuple[str, ...]) -> tuple[int, ...]:
@@ -178,10 +178,10 @@ def suggestions(taxonomy: Taxonomy, label: str, count: int = 3) -> tuple[str, ..
     'crocodile'
     """
     folded = fold(label)
-    found: dict[str, None] = {}
+    close_words: dict[str, None] = {}
     for text in (folded, *folded.replace("-", " ").split()):
         if len(text) < 3 or text.isdigit():
             continue
         near = [word for word in words_with_prefix(taxonomy, text[:2]) if abs(len(word) - len(text)) <= 3]
-        found.update(dict.fromkeys(difflib.get_close_matches(text, near, n=count, cutoff=0.75)))
-    return tuple(found)[:count]
+        close_words.update(dict.fromkeys(difflib.get_close_matches(text, near, n=count, cutoff=0.75)))
+    return tuple(close_words)[:count]

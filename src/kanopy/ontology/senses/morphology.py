@@ -38,28 +38,28 @@ def base_forms(taxonomy: Taxonomy, word: str) -> tuple[str, ...]:
     (('wolf',), ('attorney general',), ('boxful',))
     """
     folded = fold(word)
-    found: dict[str, None] = {}
+    forms: dict[str, None] = {}
     for form in _forms(taxonomy, folded)[1:]:
-        found.setdefault(form)
+        forms.setdefault(form)
     words = folded.replace("-", " ").split()
     if len(words) > 1:
-        options = [_forms(taxonomy, part) for part in words]
+        options = [_forms(taxonomy, word_forms) for word_forms in words]
         for parts in islice(product(*options), MOST_COMBINATIONS):
-            found.setdefault(" ".join(parts))
-    return tuple(form for form in found if form not in (folded, " ".join(words)) and taxonomy.knows(form))
+            forms.setdefault(" ".join(parts))
+    return tuple(form for form in forms if form not in (folded, " ".join(words)) and taxonomy.knows(form))
 
 
 def _forms(taxonomy: Taxonomy, word: str) -> list[str]:
     """A word, then its irregular and its regular base forms, known or not."""
-    found = [word, *taxonomy.exceptions.get(word, ())]
+    forms = [word, *taxonomy.exceptions.get(word, ())]
     rest, tail = (word[:-3], "ful") if word.endswith("ful") and len(word) > 4 else (word, "")
     if len(rest) > 2 and not rest.endswith("ss"):
-        found += [
+        forms += [
             rest[: len(rest) - len(ending)] + instead + tail
             for ending, instead in DETACHMENTS
             if rest.endswith(ending) and len(rest) > len(ending)
         ]
-    return found
+    return forms
 
 
 @lru_cache(maxsize=1)
@@ -95,8 +95,8 @@ def same_stem(taxonomy: Taxonomy, text: str) -> tuple[str, ...]:
         return ()
     # A stem without its last letter begins every word it stands for (the rules only rewrite what follows), so only
     # those words of a short stretch of the sorted vocabulary have to be stemmed that begin so, word by word.
-    begins = [part[:-1] or part for part in wanted.split(" ")]
-    found = [
+    begins = [word_part[:-1] or word_part for word_part in wanted.split(" ")]
+    same_stems = [
         word
         for word in words_with_prefix(taxonomy, begins[0])
         if word != folded
@@ -104,7 +104,7 @@ def same_stem(taxonomy: Taxonomy, text: str) -> tuple[str, ...]:
         and all(map(str.startswith, word.replace("-", " ").split(" "), begins))
         and stem(word) == wanted
     ]
-    return tuple(sorted(found, key=lambda word: (_unlike(word, folded), word)))
+    return tuple(sorted(same_stems, key=lambda word: (_unlike(word, folded), word)))
 
 
 def _unlike(word: str, other: str) -> int:
@@ -132,12 +132,12 @@ def head_nouns(phrase: str) -> tuple[str, ...]:
     ('sales', 'clerical')
     """
     plain = re.sub(r"\([^)]*\)|\[[^\]]*\]", " ", fold(phrase))
-    found: dict[str, None] = {}
-    for part in reversed([part for part in JOINTS.split(plain) if part.strip()]):
-        words = part.replace("-", " ").split()
+    nouns: dict[str, None] = {}
+    for phrase_part in reversed([phrase_part for phrase_part in JOINTS.split(plain) if phrase_part.strip()]):
+        words = phrase_part.replace("-", " ").split()
         cut = next((at for at, word in enumerate(words) if at and word in AFTER_THE_HEAD), len(words))
         words = words[:cut]
         for first in range(len(words)):
-            found.setdefault(" ".join(words[first:]))
-    found.pop(fold(phrase), None)
-    return tuple(found)
+            nouns.setdefault(" ".join(words[first:]))
+    nouns.pop(fold(phrase), None)
+    return tuple(nouns)

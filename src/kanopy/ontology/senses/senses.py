@@ -74,9 +74,12 @@ class Choice(ReprMixin):
         """The concepts that may be meant, each with its chance; that which the column's name chose is the likeliest."""
         if not self.chances:
             return {self.concept: 1.0}
-        found = dict(zip(self.match.concepts, self.chances, strict=True))
-        found[self.concept], found[self.by_values] = found[self.by_values], found[self.concept]
-        return {concept: chance for concept, chance in found.items() if chance}
+        chance_of_concept = dict(zip(self.match.concepts, self.chances, strict=True))
+        chance_of_concept[self.concept], chance_of_concept[self.by_values] = (
+            chance_of_concept[self.by_values],
+            chance_of_concept[self.concept],
+        )
+        return {concept: chance for concept, chance in chance_of_concept.items() if chance}
 
     @property
     def by_values(self) -> int:
@@ -179,23 +182,23 @@ def senses_of_hierarchy(
     """
     table = [tuple(row) for row in rows]
     matches = find_labels(taxonomy, (label for row in table for label in row), choices)
-    found: dict[str, Choice] = {}
+    choice_of_label: dict[str, Choice] = {}
     above = _hypernyms(taxonomy)
     ancestors_of: dict[str, dict[str, None]] = {}
     for leaf, *ancestors in table:
         ancestors_of.setdefault(leaf, {}).update(dict.fromkeys(label for label in ancestors if label != leaf))
     for leaf, above_leaf in ancestors_of.items():
-        known = (matches[label] for label in above_leaf)
-        targets = [set(match.concepts) for match in known if match.known and match.how != "suppressed"]
-        found[leaf] = _leaf_choice(matches[leaf], targets, above)
+        leaf_matches = (matches[label] for label in above_leaf)
+        targets = [set(match.concepts) for match in leaf_matches if match.known and match.how != "suppressed"]
+        choice_of_label[leaf] = _leaf_choice(matches[leaf], targets, above)
     under: dict[str, list[int]] = {}
     for leaf, *ancestors in table:
         for label in dict.fromkeys(ancestors):
-            if label not in found:
-                under.setdefault(label, []).append(found[leaf].concept)
+            if label not in choice_of_label:
+                under.setdefault(label, []).append(choice_of_label[leaf].concept)
     for label, leaves in under.items():
-        found[label] = _ancestor_choice(matches[label], [c for c in leaves if c >= 0], above)
-    return Senses(taxonomy, found)
+        choice_of_label[label] = _ancestor_choice(matches[label], [c for c in leaves if c >= 0], above)
+    return Senses(taxonomy, choice_of_label)
 
 
 def senses_of_values(
@@ -212,13 +215,13 @@ def senses_of_values(
     """
     matches = find_labels(taxonomy, values, choices)
     together = choose_together(taxonomy, matches, header)
-    found = {}
+    choices_made = {}
     # `single` among `married` and `divorced` is no noun either, though WordNet has one.
     other_words = sum(match.how in ("nominalized", "stem") for match in matches.values())
     adjectives = ADJECTIVES * other_words >= len(matches) > 1
     for label, match in matches.items():
         if len(match.concepts) <= 1:
-            found[label] = _only(match)
+            choices_made[label] = _only(match)
             continue
         best = together[label]
         near = ", ".join(sense_name(taxonomy, match.term, match.concepts[at]) for at in best.near)
@@ -226,8 +229,8 @@ def senses_of_values(
         if adjectives and match.how == "exact":
             reason = "unsure: many of the other values are no nouns"
         flagged = bool(near) or adjectives
-        found[label] = Choice(match, match.concepts[best.chosen], reason, flagged, best.chances)
-    return Senses(taxonomy, found)
+        choices_made[label] = Choice(match, match.concepts[best.chosen], reason, flagged, best.chances)
+    return Senses(taxonomy, choices_made)
 
 
 def _hypernyms(taxonomy: Taxonomy) -> Above:
@@ -246,24 +249,24 @@ def find_labels(
     choices = choices or SenseChoices()
     choices.check(taxonomy)
     folded = {fold(label): name for label, name in choices.senses.items()}
-    found: dict[str, Match] = {}
+    matches: dict[str, Match] = {}
     for label in dict.fromkeys(labels):
         name = choices.of(label) or folded.get(fold(label), "")
         if name:
             concepts = named_concepts(taxonomy, name, f"The sense chosen for {label!r}")
             # A sense chosen for an adjective does not make the label a noun.
             other = () if taxonomy.knows(label) else taxonomy.other_parts_of_speech(label)
-            found[label] = Match(label, "chosen", name, concepts, other[0] if other else "")
+            matches[label] = Match(label, "chosen", name, concepts, other[0] if other else "")
         elif longest is not None and len(label) > longest and label not in choices.synonyms:
-            found[label] = Match(label, "unknown")
+            matches[label] = Match(label, "unknown")
         else:
             try:
-                found[label] = find_label(taxonomy, label, choices.synonyms, suggest=longest is None)
+                matches[label] = find_label(taxonomy, label, choices.synonyms, suggest=longest is None)
             except OntologyError:
                 if longest is None:
                     raise
-                found[label] = Match(label, "unknown")
-    return found
+                matches[label] = Match(label, "unknown")
+    return matches
 
 
 def _only(match: Match) -> Choice:

@@ -115,8 +115,8 @@ def senses_toml(senses: Senses, *, name: str = "", synonyms: dict[str, str] | No
 
 def _other_senses(senses: Senses, choice: Choice) -> list[str]:
     """What a label could mean besides the sense a person chose."""
-    found = find_label(senses.taxonomy, choice.label)
-    return [sense_name(senses.taxonomy, found.term, c) for c in found.concepts if c != choice.concept]
+    label_match = find_label(senses.taxonomy, choice.label)
+    return [sense_name(senses.taxonomy, label_match.term, c) for c in label_match.concepts if c != choice.concept]
 
 
 def _quoted(text: str) -> str:

@@ -72,18 +72,18 @@ def rating_agreement(
     human = np.asarray(ratings, np.float64)
     if len(human) < 3 or np.ptp(human) == 0:
         raise OntologyError("A correlation needs at least three pairs with different ratings.")
-    found = []
+    agreements = []
     for name in measures:
         try:
             values = np.array([pair.similarity for pair in word_similarities(taxonomy, pairs, name)])
         except OntologyError as error:
-            found.append(Agreement(name, None, None, str(error)))
+            agreements.append(Agreement(name, None, None, str(error)))
             continue
         if np.ptp(values) == 0:
-            found.append(Agreement(name, None, None, "All pairs are equally similar."))
+            agreements.append(Agreement(name, None, None, "All pairs are equally similar."))
         else:
-            found.append(Agreement(name, correlation(values, human), correlation(ranks(values), ranks(human))))
-    return found
+            agreements.append(Agreement(name, correlation(values, human), correlation(ranks(values), ranks(human))))
+    return agreements
 
 
 def ranks(values: Floats) -> Floats:

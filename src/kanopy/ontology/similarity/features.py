@@ -34,19 +34,19 @@ def subsumers_of(taxonomy: Taxonomy) -> FeatureSets:
 @remember_per_owner
 def neighbours(taxonomy: Taxonomy) -> FeatureSets:
     """Each concept, its direct parents and its direct children."""
-    own = np.arange(taxonomy.size)
+    concepts = np.arange(taxonomy.size)
     child, up = _owners(taxonomy.parent_start), taxonomy.parents.astype(np.int64)
     return FeatureSets.of(
-        np.concatenate([own, child, up]), np.concatenate([own, up, child]), taxonomy.size, taxonomy.size
+        np.concatenate([concepts, child, up]), np.concatenate([concepts, up, child]), taxonomy.size, taxonomy.size
     )
 
 
 @remember_per_owner
 def whole_parts(taxonomy: Taxonomy) -> FeatureSets:
     """The parts of each concept, those inherited from above included."""
-    start, part = gather(taxonomy.part_start, taxonomy.parts, taxonomy.ancestors)
+    start, part_items = gather(taxonomy.part_start, taxonomy.parts, taxonomy.ancestors)
     owner = np.repeat(_owners(taxonomy.ancestor_start), np.diff(start))
-    return FeatureSets.of(owner, part, taxonomy.size, taxonomy.size)
+    return FeatureSets.of(owner, part_items, taxonomy.size, taxonomy.size)
 
 
 @remember_per_owner
@@ -56,8 +56,8 @@ def relations(taxonomy: Taxonomy) -> tuple[FeatureSets, ...]:
     low, high = _owners(taxonomy.ancestor_start), taxonomy.ancestors
     above = low != high
     child, up = _owners(taxonomy.parent_start), taxonomy.parents
-    whole, part = _owners(taxonomy.part_start), taxonomy.parts
-    links = ((low[above], high[above]), (up, child), (whole, part), (part, whole))
+    whole, part_items = _owners(taxonomy.part_start), taxonomy.parts
+    links = ((low[above], high[above]), (up, child), (whole, part_items), (part_items, whole))
     return tuple(FeatureSets.of(np.asarray(a), np.asarray(b), size, size) for a, b in links)
 
 
@@ -70,12 +70,12 @@ class GlossVectors:
     def __init__(self, taxonomy: Taxonomy, glosses: Glosses) -> None:
         sets = glosses.word_sets
         often = np.bincount(sets.items, minlength=sets.item_count)
-        kept = often >= min(self.FEWEST_GLOSSES, max(1, int(often.max(initial=1))))
-        number = np.where(kept, np.cumsum(kept) - 1, -1)
+        is_frequent = often >= min(self.FEWEST_GLOSSES, max(1, int(often.max(initial=1))))
+        number = np.where(is_frequent, np.cumsum(is_frequent) - 1, -1)
         owner = np.repeat(np.arange(taxonomy.size), sets.sizes)
-        chosen = kept[sets.items]
-        self._sets = FeatureSets.of(owner[chosen], number[sets.items[chosen]], taxonomy.size, int(kept.sum()))
-        self._weight = np.log(taxonomy.size / often[kept]) if kept.any() else np.zeros(0)
+        chosen = is_frequent[sets.items]
+        self._sets = FeatureSets.of(owner[chosen], number[sets.items[chosen]], taxonomy.size, int(is_frequent.sum()))
+        self._weight = np.log(taxonomy.size / often[is_frequent]) if is_frequent.any() else np.zeros(0)
         self._near = neighbours(taxonomy)
 
     @cached_property
@@ -121,11 +121,11 @@ class GlossVectors:
         a, b = np.broadcast_arrays(a, b)
         flat = np.empty(a.size)
         for top in range(0, a.size, self.CONCEPTS_AT_ONCE):
-            part = slice(top, top + self.CONCEPTS_AT_ONCE)
-            concepts, index = np.unique(np.concatenate([a.ravel()[part], b.ravel()[part]]), return_inverse=True)
+            span = slice(top, top + self.CONCEPTS_AT_ONCE)
+            concepts, index = np.unique(np.concatenate([a.ravel()[span], b.ravel()[span]]), return_inverse=True)
             vectors = self.unit_vectors(concepts)
             half = len(index) // 2
-            flat[part] = np.einsum("ij,ij->i", vectors[index[:half]], vectors[index[half:]])
+            flat[span] = np.einsum("ij,ij->i", vectors[index[:half]], vectors[index[half:]])
         return np.minimum(flat, 1.0).reshape(a.shape)
 
 

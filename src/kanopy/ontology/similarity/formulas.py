@@ -47,8 +47,8 @@ def leacock_chodorow(taxonomy: Taxonomy, a: Concepts, b: Concepts) -> Floats:
     nodes = shortest_path(taxonomy, a, b) + 1
     # There are few different path lengths: one logarithm for each, then look up.
     table = -np.log(np.arange(1, 2 * taxonomy.max_depth_in_nodes + 1) / (2.0 * taxonomy.max_depth_in_nodes))
-    found: Floats = table[nodes - 1]
-    return found
+    similarities: Floats = table[nodes - 1]
+    return similarities
 
 
 def wu_palmer(taxonomy: Taxonomy, a: Concepts, b: Concepts, *, depth_offset: int = 2) -> Floats:
@@ -126,9 +126,9 @@ def _jaccard(taxonomy: Taxonomy, sets: FeatureSets, a: Concepts, b: Concepts) ->
     return _ratio(both, both + only_a + only_b)
 
 
-def _ratio(part: Floats, whole: Floats) -> Floats:
-    found: Floats = np.divide(part, whole, out=np.zeros(np.shape(part)), where=np.asarray(whole) > 0)
-    return found
+def _ratio(share: Floats, whole: Floats) -> Floats:
+    ratio: Floats = np.divide(share, whole, out=np.zeros(np.shape(share)), where=np.asarray(whole) > 0)
+    return ratio
 
 
 # ---- information content ------------------------------------------------------------------------------------
@@ -152,8 +152,8 @@ def lin(taxonomy: Taxonomy, a: Concepts, b: Concepts, *, content: Floats) -> Flo
 def jiang_conrath_distance(taxonomy: Taxonomy, a: Concepts, b: Concepts, *, content: Floats) -> Floats:
     """-(IC(a) + IC(b) - 2·IC(LCS)). Jiang, Conrath 1997 (eq. 16), as -distance."""
     both = content[np.asarray(a)] + content[np.asarray(b)]
-    found: Floats = 2.0 * greatest_common_content(taxonomy, a, b, content) - both
-    return found
+    similarities: Floats = 2.0 * greatest_common_content(taxonomy, a, b, content) - both
+    return similarities
 
 
 def jiang_conrath(taxonomy: Taxonomy, a: Concepts, b: Concepts, *, content: Floats) -> Floats:

@@ -70,9 +70,9 @@ def information_content(taxonomy: Taxonomy, kind: str) -> Floats:
     return INFORMATION_CONTENTS[kind](taxonomy)
 
 
-def _sum_below(taxonomy: Taxonomy, own: Floats) -> Floats:
-    """Per concept the sum of `own` over itself and everything below, each counted once."""
-    repeated = np.repeat(own, np.diff(taxonomy.ancestor_start))
+def _sum_below(taxonomy: Taxonomy, own_counts: Floats) -> Floats:
+    """Per concept the sum of `own_counts` over itself and everything below, each counted once."""
+    repeated = np.repeat(own_counts, np.diff(taxonomy.ancestor_start))
     return np.bincount(taxonomy.ancestors, weights=repeated, minlength=taxonomy.size).astype(np.float64)
 
 

@@ -63,12 +63,12 @@ class Measure(ReprMixin):
             return [int(concept) for concept in deepest_common_subsumer(taxonomy, a, b).concept]
         content, depth = information_content(taxonomy, self.content), taxonomy.depth
         above = {concept: taxonomy.ancestors_of(concept) for concept in {*a, *b}}
-        found = []
+        subsumers = []
         for near, far in ((above[x], above[y]) for x, y in zip(a, b, strict=True)):
             common = near.keys() & far.keys()
             # the keys differ in their last part, so the choice does not depend on the order of the set
-            found.append(max((content[c], depth[c], -near[c] - far[c], -c) for c in common)[3])
-        return [-concept for concept in found]
+            subsumers.append(max((content[c], depth[c], -near[c] - far[c], -c) for c in common)[3])
+        return [-concept for concept in subsumers]
 
 
 def _by_content(name: str, function: Callable[..., Floats], source: str, maximum: float | None = 1.0) -> list[Measure]:

@@ -142,7 +142,7 @@ def _blocks(
 
 
 def _concepts(concepts: npt.ArrayLike | Sequence[int]) -> Ints:
-    found = np.ascontiguousarray(concepts, np.int32)
-    if found.ndim != 1:
+    array = np.ascontiguousarray(concepts, np.int32)
+    if array.ndim != 1:
         raise OntologyError("Give the concepts as a flat list of numbers.")
-    return found
+    return array

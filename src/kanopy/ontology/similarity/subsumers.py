@@ -131,11 +131,11 @@ def overlap(taxonomy: Taxonomy, sets: FeatureSets, a: Concepts, b: Concepts) -> 
 
         both = kernel.overlap_block(rows, columns, sets.start, sets.items, sets.item_count)
     else:
-        known: dict[int, set[int]] = {}
+        items_of_concept: dict[int, set[int]] = {}
         for concept in np.unique(np.concatenate([left, right])).tolist():
-            known[concept] = set(sets.items[sets.start[concept] : sets.start[concept + 1]].tolist())
+            items_of_concept[concept] = set(sets.items[sets.start[concept] : sets.start[concept + 1]].tolist())
         pairs = zip(left.tolist(), right.tolist(), strict=True)
-        both = np.array([len(known[x] & known[y]) for x, y in pairs], np.int32).reshape(shape)
+        both = np.array([len(items_of_concept[x] & items_of_concept[y]) for x, y in pairs], np.int32).reshape(shape)
     shared = both.astype(np.float64)
     return shared, sets.sizes[np.asarray(a)] - shared, sets.sizes[np.asarray(b)] - shared
 

@@ -28,14 +28,14 @@ class Slots(NamedTuple):
 
 def plain_climb(concept: int, parent_start: Ints, parents: Ints) -> dict[int, int]:
     """The twin of `climb`: ancestors and their shortest distances."""
-    found = {int(concept): 0}
+    steps_to_concept = {int(concept): 0}
     waiting = [int(concept)]
     for node in waiting:
         for up in parents[parent_start[node] : parent_start[node + 1]].tolist():
-            if up not in found:
-                found[up] = found[node] + 1
+            if up not in steps_to_concept:
+                steps_to_concept[up] = steps_to_concept[node] + 1
                 waiting.append(up)
-    return found
+    return steps_to_concept
 
 
 def pack(depth: Any, edges: Any, concept: Any) -> Any:
@@ -62,14 +62,14 @@ def plain_joint_pairs(
     deepest = np.zeros(len(left), np.int64)
     shortest = np.full(len(left), FAR, np.int32)
     informative = np.full(len(left), -np.inf)
-    known: dict[int, dict[int, int]] = {}
+    climbs: dict[int, dict[int, int]] = {}
 
     def above(concept: int) -> dict[int, int]:
-        if concept not in known:
-            if len(known) > 20_000:
-                known.clear()
-            known[concept] = plain_climb(concept, parent_start, parents)
-        return known[concept]
+        if concept not in climbs:
+            if len(climbs) > 20_000:
+                climbs.clear()
+            climbs[concept] = plain_climb(concept, parent_start, parents)
+        return climbs[concept]
 
     for pair, (a, b) in enumerate(zip(left.tolist(), right.tolist(), strict=True)):
         near, far = above(a), above(b)

@@ -116,10 +116,10 @@ def word_matrix(taxonomy: Taxonomy, words: Sequence[str], measure: str | Measure
     >>> word_matrix(load_ontology("wordnet"), ["car", "automobile", "gem"]).round(2).tolist()
     [[1.0, 1.0, 0.63], [1.0, 1.0, 0.57], [0.63, 0.57, 1.0]]
     """
-    known = resolve_all(taxonomy, words)
-    senses = [known[word] for word in words]
-    flat = np.array([concept for own in senses for concept in own], np.int32)
-    counts = np.array([len(own) for own in senses], np.int64)
+    senses_of_word = resolve_all(taxonomy, words)
+    senses = [senses_of_word[word] for word in words]
+    flat = np.array([concept for word_senses in senses for concept in word_senses], np.int32)
+    counts = np.array([len(word_senses) for word_senses in senses], np.int64)
     first = np.cumsum(counts) - counts
     word_of = np.repeat(np.arange(len(words)), counts)
     out = np.full((len(words), len(words)), -np.inf)

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
     from kanopy._core.classes import Domain
     from kanopy._job.job import Job
+    from kanopy.privacy.models import Model
 
 QUICK_LOCAL = "mondrian"
 QUICK_FULL = "optimal"
@@ -133,6 +134,32 @@ class Previews:
             round(classes.count * times), classes.smallest, round(recoding.suppressed_rows * times),
             size_histogram(classes.sizes, fitting=classes.fitting),
         )  # fmt: skip
+
+    def failing(self, job: Job, model: Model, progress: Progress = SILENT) -> tuple[int, int]:
+        """How many classes a model would fail in the quick full-domain release that the job has without it, of how many
+        classes; the table was prepared for a job with the model.
+
+        >>> from kanopy import Job
+        >>> from kanopy.release.prepare import prepare
+        >>> job = Job(quasi=["age"], k=2, models="l-distinct:ill:2", hierarchies={"age": {"method": "suppress"}})
+        >>> people = {"age": [31, 31, 52, 52], "ill": ["flu", "flu", "flu", "cold"]}
+        >>> Previews(prepare(people, job)).failing(job, job.models[0])
+        (1, 2)
+        """
+        from kanopy.privacy.models import failing
+
+        domain = self.prepared.domain
+        others = [each for each in job.models if each != model]
+        plain = job.replaced(
+            models=others, algorithm=QUICK_FULL, parameters={"budget_seconds": QUICK_SECONDS}, local=False
+        )
+        found = make_algorithm(plain.algorithm, **plain.parameters).solve(make_problem(domain, plain), progress)
+        problem = make_problem(domain, plain.replaced(models=[model]))
+        assert found.levels is not None
+        table = problem.full_tables.table(found.levels)
+        classes = problem.class_statistics.classes(table, problem.full_tables.packing, found.levels)
+        published = classes.sizes >= job.k
+        return int((failing(model, classes) & published).sum()), int(published.sum())
 
     @cached_property
     def _part_rows(self) -> npt.NDArray[np.int64]:

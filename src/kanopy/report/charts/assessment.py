@@ -44,8 +44,8 @@ def columns_chart(values: Sequence[tuple[str, float]], title: str, axis: str) ->
 def before_after(names: Sequence[str], before: Sequence[float], after: Sequence[float], axis: str) -> Chart:
     """Two distributions over the same bins: before outlined, after solid."""
     rows = [
-        {"bin": place_of(place), "phase": phase, "share": shares[place]}
-        for place in range(len(names))
+        {"bin": place_of(index), "phase": phase, "share": shares[index]}
+        for index in range(len(names))
         for phase, shares in zip(PHASES, (before, after), strict=True)
     ]
     x = labelled("bin", names, 14, title=axis, labelAngle=-40 if len(names) > 5 else 0, labelFontSize=10)
@@ -78,11 +78,16 @@ def heat(names: Sequence[str], cells: Mapping[tuple[int, int], float], title: st
 def accuracy(learners: Sequence[Mapping[str, Any]]) -> Chart:
     """Accuracy of each learner before and after, with the line of guessing the most frequent class."""
     rows = [
-        {"learner": each["learner"], "phase": phase, "share": each[phase], "text": percent(each[phase])}
-        for each in learners
+        {"learner": learner["learner"], "phase": phase, "share": learner[phase], "text": percent(learner[phase])}
+        for learner in learners
         for phase in PHASES
     ]
-    y = {"field": "learner", "type": "nominal", "sort": [each["learner"] for each in learners], "axis": {"title": None}}
+    y = {
+        "field": "learner",
+        "type": "nominal",
+        "sort": [learner["learner"] for learner in learners],
+        "axis": {"title": None},
+    }
     x = share_axis("Held-out original rows classified rightly", 1)
     guessing = spec("guessing", x=x, share=learners[0]["baseline"] if learners else 0.0)
     layers = [*paired_bars(y, x, sideways=True), guessing]

@@ -11,18 +11,18 @@ MOST = 16
 LONGEST = 46
 
 
-def attack_rates(found: Sequence[Mapping[str, Any]]) -> Chart:
+def attack_rates(results: Sequence[Mapping[str, Any]]) -> Chart:
     """A point with its interval per attack, filled for people of the release and outlined for the control group."""
     values, names = [], list[str]()
-    for each in [one for one in found if one["rate"] is not None][:MOST]:
-        name = f"{each['attack']}: {each['detail']}"
+    for attack in [one for one in results if one["rate"] is not None][:MOST]:
+        name = f"{attack['attack']}: {attack['detail']}"
         name = name if len(name) <= LONGEST else name[: LONGEST - 1] + "…"
         name += " " * sum(name.strip() == other.strip() for other in names)
         names.append(name)
-        for group, rate in (("people of the release", each["rate"]), ("control group", each["control_rate"])):
+        for group, rate in (("people of the release", attack["rate"]), ("control group", attack["control_rate"])):
             if rate is not None:
                 values.append({"attack": name, "group": group, **rate})
-    order = list(dict.fromkeys(each["attack"] for each in values))
+    order = list(dict.fromkeys(value["attack"] for value in values))
     x = {"field": "value", "type": "quantitative", "scale": {"domain": [0, 1]}, "title": "rate of success",
          "axis": {"format": "%"}}  # fmt: skip
     y = {"field": "attack", "type": "nominal", "sort": order, "title": None, "axis": {"labelLimit": 320}}

@@ -41,8 +41,8 @@ PHASES = ("before", "after")
 
 @cache
 def _specs() -> dict[str, Any]:
-    found: dict[str, Any] = json.loads((resources.files("kanopy.report.charts") / "specs.json").read_text("utf-8"))
-    return found
+    specs: dict[str, Any] = json.loads((resources.files("kanopy.report.charts") / "specs.json").read_text("utf-8"))
+    return specs
 
 
 def spec(name: str, **given: Any) -> Any:
@@ -94,8 +94,8 @@ def quantity(field: str, title: str | None, *, ticks: int = 5, scale: Chart | No
     >>> quantity("loss", "Loss")["axis"]["title"]
     'Loss'
     """
-    own = {"scale": scale} if scale else {}
-    return {"field": field, "type": "quantitative", "axis": {"title": title, "tickCount": ticks, **axis}, **own}
+    scaling = {"scale": scale} if scale else {}
+    return {"field": field, "type": "quantitative", "axis": {"title": title, "tickCount": ticks, **axis}, **scaling}
 
 
 def share_axis(title: str, top: float | None = None, *, field: str = "share", ticks: int = 5) -> Chart:
@@ -169,7 +169,7 @@ def named_bars(
     return framed(numbered, layers, width=width, height={"step": 25})
 
 
-def paired_bars(place: Chart, share: Chart, *, sideways: bool = False, text: bool = True) -> list[Chart]:
+def paired_bars(position: Chart, share: Chart, *, sideways: bool = False, text: bool = True) -> list[Chart]:
     """Before (outlined) and after (solid) at each place: rows have `phase`, `share` and `text`."""
 
     def by_phase(values: Sequence[Any]) -> Chart:
@@ -177,7 +177,7 @@ def paired_bars(place: Chart, share: Chart, *, sideways: bool = False, text: boo
         return {"field": "phase", "type": "nominal", "scale": scale, "legend": None}
 
     offset = {"field": "phase", "type": "nominal", "sort": list(PHASES)}
-    at = {"y": place, "yOffset": offset, "x": share} if sideways else {"x": place, "xOffset": offset, "y": share}
+    at = {"y": position, "yOffset": offset, "x": share} if sideways else {"x": position, "xOffset": offset, "y": share}
     looks = {
         "color": by_phase([BEFORE, AFTER]),
         "fillOpacity": by_phase([0.18, 1.0]),
@@ -191,12 +191,12 @@ def paired_bars(place: Chart, share: Chart, *, sideways: bool = False, text: boo
 
 def by_series(names: Sequence[str], field: str = "series", **legend: Any) -> Chart:
     """The same colour and shape for the same name in every figure."""
-    own: Chart = {"field": field, "type": "nominal", "title": None, **({"legend": legend} if legend else {})}
+    channel: Chart = {"field": field, "type": "nominal", "title": None, **({"legend": legend} if legend else {})}
 
     def scale(values: Sequence[str]) -> Chart:
         return {"domain": list(names), "range": [values[number % len(values)] for number in range(len(names))]}
 
-    return {"color": {**own, "scale": scale(COLOURS)}, "shape": {**own, "scale": scale(SHAPES)}}
+    return {"color": {**channel, "scale": scale(COLOURS)}, "shape": {**channel, "scale": scale(SHAPES)}}
 
 
 def lines(

@@ -22,12 +22,12 @@ def cell_bounds(label: str) -> tuple[float, float, float, float] | None:
     >>> cell_bounds("Berlin") is None
     True
     """
-    found = _CELL.fullmatch(label)
-    if found is None:
+    match = _CELL.fullmatch(label)
+    if match is None:
         return None
     sides = []
-    for first, own, second, shared in (found.groups()[:4], found.groups()[4:]):
-        for number, letter in ((first, own or shared), (second, shared)):
+    for first, number_letter, second, shared in (match.groups()[:4], match.groups()[4:]):
+        for number, letter in ((first, number_letter or shared), (second, shared)):
             sides.append(float(number) * (-1.0 if letter in "SW" else 1.0) + 0.0)
     south, north, west, east = sides
     return south, north, west, east

@@ -23,14 +23,14 @@ def class_sizes(before: Sequence[SizeBin], after: Sequence[SizeBin]) -> Chart:
     """
     before, after = _lumped(before), _lumped(after)
     bins = before if len(before) >= len(after) else after
-    names = [each.label for each in bins]
+    names = [size_bin.label for size_bin in bins]
     if len(bins) == MOST_BINS:
         names[-1] = f"{bins[-1].low:,}+"
     values = []
     for number, name in enumerate(names):
-        for phase, own in zip(PHASES, (before, after), strict=True):
-            total = sum(b.rows for b in own)
-            share = own[number].rows / total if number < len(own) and total else 0.0
+        for phase, bins_of_phase in zip(PHASES, (before, after), strict=True):
+            total = sum(b.rows for b in bins_of_phase)
+            share = bins_of_phase[number].rows / total if number < len(bins_of_phase) and total else 0.0
             values.append({"size": name, "phase": phase, "share": share, "text": percent(share) if share else ""})
     x = {
         "field": "size",
@@ -38,7 +38,7 @@ def class_sizes(before: Sequence[SizeBin], after: Sequence[SizeBin]) -> Chart:
         "sort": names,
         "axis": {"labelAngle": 0, "title": of_counted("Rows in the group")},
     }
-    y = share_axis(of_counted("Share of rows"), above_the_bars([each["share"] for each in values]))  # type: ignore[misc]
+    y = share_axis(of_counted("Share of rows"), above_the_bars([value["share"] for value in values]))  # type: ignore[misc]
     return framed(values, paired_bars(x, y), width=WIDTH, height=290)
 
 
@@ -60,12 +60,12 @@ def rows_at_risk(before: Sequence[Mapping[str, Any]], after: Sequence[Mapping[st
     [('above 50%', 1.0), ('above 50%', 0.0)]
     """
     values = [
-        {"threshold": f"above {percent(was['above'])}", "phase": phase, "share": own["share"],
-         "text": percent(own["share"])}
+        {"threshold": f"above {percent(was['above'])}", "phase": phase, "share": risk_row["share"],
+         "text": percent(risk_row["share"])}
         for was, now in zip(before, after, strict=True)
-        for phase, own in zip(PHASES, (was, now), strict=True)
+        for phase, risk_row in zip(PHASES, (was, now), strict=True)
     ]  # fmt: skip
-    order = list(dict.fromkeys(each["threshold"] for each in values))
+    order = list(dict.fromkeys(value["threshold"] for value in values))
     y = {"field": "threshold", "type": "ordinal", "sort": order, "axis": {"title": "Risk of a row"}}
     layers = paired_bars(y, share_axis(of_counted("Share of rows"), 1), sideways=True)
     return framed(values, layers, width=WIDTH - 60, height=250)
@@ -73,8 +73,8 @@ def rows_at_risk(before: Sequence[Mapping[str, Any]], after: Sequence[Mapping[st
 
 def _lumped(bins: Sequence[SizeBin]) -> list[SizeBin]:
     """At most `MOST_BINS` bins, the largest sizes in one."""
-    kept, rest = list(bins[: MOST_BINS - 1]), bins[MOST_BINS - 1 :]
+    bins_kept, rest = list(bins[: MOST_BINS - 1]), bins[MOST_BINS - 1 :]
     if rest:
         classes, rows = sum(b.classes for b in rest), sum(b.rows for b in rest)
-        kept.append(type(rest[0])(rest[0].low, rest[-1].high, classes, rows))
-    return kept
+        bins_kept.append(type(rest[0])(rest[0].low, rest[-1].high, classes, rows))
+    return bins_kept

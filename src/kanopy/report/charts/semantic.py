@@ -34,11 +34,11 @@ def loss_tree(quality: SemanticQuality, title: str = "") -> Chart:
     rows: dict[str, int] = {}
     for value in order:
         rows.setdefault(labels[base][value], len(rows))
-    place: dict[tuple[int, str], list[int]] = {}
+    rows_of_node: dict[tuple[int, str], list[int]] = {}
     for level in range(base, height + 1):
         for value in order:
-            place.setdefault((level, labels[level][value]), []).append(rows[labels[base][value]])
-    height_of = {node: float(np.mean(sorted(set(found)))) for node, found in place.items()}
+            rows_of_node.setdefault((level, labels[level][value]), []).append(rows[labels[base][value]])
+    height_of = {node: float(np.mean(sorted(set(leaf_rows)))) for node, leaf_rows in rows_of_node.items()}
     edges: dict[tuple[int, str, str], float] = {}
     for level in range(base + 1, height + 1):
         for value in order:

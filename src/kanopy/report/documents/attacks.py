@@ -47,100 +47,109 @@ TERMS = (
 )
 
 
-def attack_document(found: Mapping[str, Any], source: str, *, checksum: str = "") -> Document:
+def attack_document(results: Mapping[str, Any], source: str, *, checksum: str = "") -> Document:
     """The document from what `AttackReport.to_dict` gives."""
-    measured = [each for each in found["criteria"].values() if each is not None and each["risk"] is not None]
-    beyond = [each for each in measured if each["risk"]["low"] > 0]
-    controlled = found["control_people"] is not None
-    sure = not beyond and max((each["risk"]["high"] for each in measured), default=1.0) <= NARROW
+    measured = [entry for entry in results["criteria"].values() if entry is not None and entry["risk"] is not None]
+    beyond = [entry for entry in measured if entry["risk"]["low"] > 0]
+    controlled = results["control_people"] is not None
+    sure = not beyond and max((entry["risk"]["high"] for entry in measured), default=1.0) <= NARROW
     good = None if not controlled or len(measured) < 3 or not (beyond or sure) else sure
     return Document(
-        kind="Attacks on a release", source=source, verdict=_verdict(found, beyond, measured), good=good,
-        sentences=(found["verdict"], _isolated(found)),
+        kind="Attacks on a release", source=source, verdict=_verdict(results, beyond, measured), good=good,
+        sentences=(results["verdict"], _isolated(results), *([held_back(results)] if results.get("held_back") else [])),
         facts=(
-            ("people in the original", whole(found["people"]), f"{whole(found['rows'])} rows"),
-            ("released rows", whole(found["released_rows"]), f"{len(found['quasi_identifiers'])} quasi-identifiers"),
-            ("control group", whole(found["control_people"]) if controlled else "none", found["counted"]),
-            ("guesses per attack", whole(found["guesses"]), f"seed {found['seed']}"),
+            ("people in the original", whole(results["people"]), f"{whole(results['rows'])} rows"),
+            ("released rows", whole(results["released_rows"]),
+            f"{len(results['quasi_identifiers'])} quasi-identifiers"),
+            ("control group", whole(results["control_people"]) if controlled else "none", results["counted"]),
+            ("guesses per attack", whole(results["guesses"]), f"seed {results['seed']}"),
         ),
-        sections=sections(found), checksum=checksum, numbers=found,
+        sections=sections(results), checksum=checksum, numbers=results,
         warning="For internal use: rates are computed with the original table.",
         footer="Rates are estimates; an attacker may know more than is assumed here.",
     )  # fmt: skip
 
 
-def _verdict(found: Mapping[str, Any], beyond: list[Any], measured: list[Any]) -> str:
-    if found["control_people"] is None:
+def _verdict(results: Mapping[str, Any], beyond: list[Any], measured: list[Any]) -> str:
+    if results["control_people"] is None:
         return "Measured without a control group: rates, no risks"
     if beyond:
-        return f"The release gives away more than chance: {', '.join(each['attack'] for each in beyond)}"
+        return f"The release gives away more than chance: {', '.join(entry['attack'] for entry in beyond)}"
     if len(measured) < 3:
         return "No measured risk, but not every criterion could be measured"
-    highest = max(each["risk"]["high"] for each in measured)
+    highest = max(entry["risk"]["high"] for entry in measured)
     if highest > NARROW:
         return f"No attack was seen to do better on people of the release; a risk of {percent(highest)} is not excluded"
     return "No attack does better on people of the release than on others"
 
 
-def _isolated(found: Mapping[str, Any]) -> str:
-    own = found["isolated"]
-    share = own["control_share"]
-    beside = "" if share is None else f" {percent(share)} of these isolate somebody in a control group of that size."
+def held_back(results: Mapping[str, Any]) -> str:
+    """That another release of the same job was attacked, made without the control group."""
     return (
-        f"Labels and untouched values together isolate {whole(own['people'])} of {whole(found['people'])} "
-        f"{found['counted']}, by {whole(own['predicates'])} different combinations.{beside}"
+        f"A control group of {results['held_back']} was held back by person. What was attacked is a release that the "
+        "same job makes of the others."
     )
 
 
-def sections(found: Mapping[str, Any]) -> tuple[Section, ...]:
+def _isolated(results: Mapping[str, Any]) -> str:
+    isolated = results["isolated"]
+    share = isolated["control_share"]
+    beside = "" if share is None else f" {percent(share)} of these isolate somebody in a control group of that size."
+    return (
+        f"Labels and untouched values together isolate {whole(isolated['people'])} of {whole(results['people'])} "
+        f"{results['counted']}, by {whole(isolated['predicates'])} different combinations.{beside}"
+    )
+
+
+def sections(results: Mapping[str, Any]) -> tuple[Section, ...]:
     """One section per kind of attack, after the picture of all rates."""
-    shown: list[Section] = []
-    attacks = found["attacks"]
-    if any(each["rate"] is not None for each in attacks):
+    sections_shown: list[Section] = []
+    attacks = results["attacks"]
+    if any(attack["rate"] is not None for attack in attacks):
         figure = Figure(
             "rates", "Rates of success with 95 % intervals", "Rates of success of every attack, on people of the "
             "release and on the control group", attack_rates(attacks),
         )  # fmt: skip
-        shown.append(Section("Rates", (TERMS[0],), (figure,)))
+        sections_shown.append(Section("Rates", (TERMS[0],), (figure,)))
     for kind, (title, words) in KINDS.items():
-        rows = [each for each in attacks if each["attack"] == kind]
+        rows = [attack for attack in attacks if attack["attack"] == kind]
         if rows:
-            shown.append(Section(title, (words,), (rates_table(rows), *_remarks(rows))))
-    if found["minimal"] is not None:
+            sections_shown.append(Section(title, (words,), (rates_table(rows), *_remarks(rows))))
+    if results["minimal"] is not None:
         from kanopy.report.documents.minimal import minimal_section
 
-        shown.append(minimal_section(found["minimal"]))
-    notes = list(found["notes"])
+        sections_shown.append(minimal_section(results["minimal"]))
+    notes = list(results["notes"])
     if notes:
-        shown.append(Section("Remarks", (), (Notes(tuple(notes)),)))
-    shown.append(Section("Terms and sources", TERMS))
-    return tuple(shown)
+        sections_shown.append(Section("Remarks", (), (Notes(tuple(notes)),)))
+    sections_shown.append(Section("Terms and sources", TERMS))
+    return tuple(sections_shown)
 
 
 def rates_table(rows: Sequence[Mapping[str, Any]]) -> Table:
     """Rates, risk and verdict of some attacks."""
     heads = ("attack", "guesses", "rate r", "control c", "naive", "risk", "95 % interval", "in words")
     cells = []
-    for each in rows:
-        risk = each["risk"]
+    for row in rows:
+        risk = row["risk"]
         cells.append(
             (
-                each["detail"], whole(each["guesses"]), _share(each["rate"]), _share(each["control_rate"]),
-                "–" if each["naive_rate"] is None else percent(each["naive_rate"]),
+                row["detail"], whole(row["guesses"]), _share(row["rate"]), _share(row["control_rate"]),
+                "–" if row["naive_rate"] is None else percent(row["naive_rate"]),
                 "–" if risk is None else percent(risk["value"]),
                 "–" if risk is None else f"{risk['low']:.1%}–{risk['high']:.1%}",
-                each["verdict"],
+                row["verdict"],
             )
         )  # fmt: skip
     return Table("Rates and risks", heads, tuple(cells), (1, 2, 3, 4, 5, 6))
 
 
 def _remarks(rows: Sequence[Mapping[str, Any]]) -> list[Part]:
-    said = tuple(dict.fromkeys(f"{each['detail']}: {each['note']}." for each in rows if each["note"]))
-    common = {each["note"] for each in rows if each["note"]}
+    remarks = tuple(dict.fromkeys(f"{row['detail']}: {row['note']}." for row in rows if row["note"]))
+    common = {row["note"] for row in rows if row["note"]}
     if len(common) == 1:
-        said = (f"{common.pop()}.".capitalize(),)
-    return [Notes(said)] if said else []
+        remarks = (f"{common.pop()}.".capitalize(),)
+    return [Notes(remarks)] if remarks else []
 
 
 def _share(rate: Mapping[str, float] | None) -> str:

@@ -11,44 +11,44 @@ from kanopy.report.text import plural, whole
 MOST_ROWS = 60
 
 
-def cells_document(found: Mapping[str, Any], source: str) -> Document:
+def cells_document(results: Mapping[str, Any], source: str) -> Document:
     """The document from what `CellReport.to_dict` gives."""
-    limit, counted = found["least"], found["counted"]
-    small, differences = found["small_cells"], found["differences"]
+    limit, counted = results["least"], results["counted"]
+    small, differences = results["small_cells"], results["differences"]
     verdict = (
         f"No count of 1 to {limit - 1} can be made from the release"
-        if found["holds"]
+        if results["holds"]
         else f"{plural(small + differences, 'count')} of 1 to {limit - 1} can be made from the release"
     )
     return Document(
-        kind="Small cells", source=source, verdict=verdict, good=found["holds"],
+        kind="Small cells", source=source, verdict=verdict, good=results["holds"],
         sentences=(
-            f"All crosses of up to three of {plural(len(found['by']), 'column')} were counted: "
-            f"{whole(found['cells'])} cells, {whole(small)} of them with 1 to {limit - 1} {counted}. "
+            f"All crosses of up to three of {plural(len(results['by']), 'column')} were counted: "
+            f"{whole(results['cells'])} cells, {whole(small)} of them with 1 to {limit - 1} {counted}. "
             f"{whole(differences)} further counts follow by subtraction.",
         ),
         facts=(
-            ("cells", whole(found["cells"]), f"in {plural(len(found['crosses']), 'cross', 'crosses')}"),
+            ("cells", whole(results["cells"]), f"in {plural(len(results['crosses']), 'cross', 'crosses')}"),
             ("small cells", whole(small), f"1 to {limit - 1} {counted}"),
             ("by subtraction", whole(differences), "from a total and its part"),
         ),
-        sections=sections(found), numbers=found,
+        sections=sections(results), numbers=results,
         footer="Counts are those of the release as it stands.",
     )  # fmt: skip
 
 
-def sections(found: Mapping[str, Any]) -> tuple[Section, ...]:
+def sections(results: Mapping[str, Any]) -> tuple[Section, ...]:
     """The crosses with small counts, and the protected table."""
-    worst = sorted(found["crosses"], key=lambda each: (-(each["small"] + each["differences"]), each["columns"]))
+    worst = sorted(results["crosses"], key=lambda entry: (-(entry["small"] + entry["differences"]), entry["columns"]))
     rows = tuple(
         (
-            " × ".join(each["columns"]), whole(each["cells"]), whole(each["small"]), whole(each["people_in_small"]),
-            whole(each["differences"]),
+            " × ".join(entry["columns"]), whole(entry["cells"]), whole(entry["small"]), whole(entry["people_in_small"]),
+            whole(entry["differences"]),
         )
-        for each in worst[:MOST_ROWS] if each["small"] or each["differences"]
+        for entry in worst[:MOST_ROWS] if entry["small"] or entry["differences"]
     )  # fmt: skip
-    heads = ("columns", "cells", "small", f"{found['counted']} in small cells", "small by subtraction")
-    shown = [
+    heads = ("columns", "cells", "small", f"{results['counted']} in small cells", "small by subtraction")
+    shown_sections = [
         Section(
             "Crosses of columns",
             (
@@ -58,8 +58,8 @@ def sections(found: Mapping[str, Any]) -> tuple[Section, ...]:
             (Table("Crosses with small counts", heads, rows, (1, 2, 3, 4)),) if rows else (),
         )
     ]
-    if (table := found["table"]) is not None:
-        shown.append(
+    if (table := results["table"]) is not None:
+        shown_sections.append(
             Section(
                 "Table of counts",
                 (
@@ -75,4 +75,4 @@ def sections(found: Mapping[str, Any]) -> tuple[Section, ...]:
                 ),
             )
         )
-    return tuple(shown)
+    return tuple(shown_sections)

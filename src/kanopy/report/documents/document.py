@@ -93,7 +93,7 @@ class Document:
 
     def to_dict(self) -> dict[str, Any]:
         """The numbers behind the document, and its requirements with their states."""
-        found = [
+        requirements = [
             {
                 "number": part.number, "title": part.title, "state": part.state, "source": part.source,
                 "asks": part.asks, "evidence": part.evidence,
@@ -103,7 +103,7 @@ class Document:
         return {
             "kind": self.kind, "source": self.source, "verdict": self.verdict, "kanopy": __version__,
             **({"manifest_sha256": self.checksum} if self.checksum else {}),
-            **({"requirements": found} if found else {}), **self.numbers,
+            **({"requirements": requirements} if requirements else {}), **self.numbers,
         }  # fmt: skip
 
     def to_bytes(self, suffix: str) -> bytes:
@@ -139,17 +139,17 @@ def pictures(document: Document, kind: str) -> dict[str, bytes]:
     """The figures of a document as `svg` or `png`; none where the plotting library is absent."""
     from kanopy.report.render import picture
 
-    found = {}
+    figures = {}
     for section in document.sections:
         for part in section.parts:
             if isinstance(part, Figure):
                 try:
-                    found[part.name] = picture(dict(part.chart), kind)
+                    figures[part.name] = picture(dict(part.chart), kind)
                 except MissingDependency:
                     return {}
-    return found
+    return figures
 
 
 def numbered(sections: Sequence[Section]) -> list[tuple[str, Section]]:
     """Sections with their numbers."""
-    return [(str(place + 1), section) for place, section in enumerate(sections)]
+    return [(str(index + 1), section) for index, section in enumerate(sections)]

@@ -24,40 +24,40 @@ MARGIN = (
 )
 
 
-def minimal_section(found: Mapping[str, Any]) -> Section:
+def minimal_section(results: Mapping[str, Any]) -> Section:
     """Figures of both attacks, how many people they concern, and what helps."""
     parts: list[Part] = []
-    if found["minimality"]:
+    if results["minimality"]:
         heads = (
             "sensitive column", "highest belief", "by frequency", "allowed", "people above", "credible worlds",
             "not minimal",
         )  # fmt: skip
         rows = tuple(
             (
-                each["column"], percent(each["believed"]) if each["told"] else "–", percent(each["by_frequency"]),
-                percent(each["promised"]), whole(each["people"]) if each["told"] else "too few credible worlds",
-                f"{each['credible']:,} of {each['worlds']:,}{'' if each['exact'] else ' drawn'}",
-                whole(each["not_minimal"]),
+                entry["column"], percent(entry["believed"]) if entry["told"] else "–", percent(entry["by_frequency"]),
+                percent(entry["promised"]), whole(entry["people"]) if entry["told"] else "too few credible worlds",
+                f"{entry['credible']:,} of {entry['worlds']:,}{'' if entry['exact'] else ' drawn'}",
+                whole(entry["not_minimal"]),
             )
-            for each in found["minimality"]
+            for entry in results["minimality"]
         )  # fmt: skip
         parts.append(Table("Minimality attack", heads, rows, (1, 2, 3, 4, 5, 6)))
-    if found["downcoding"]:
+    if results["downcoding"]:
         heads = (
             "column", "rows", "in narrowed classes", "least share left", "certain", "certain for members",
             "not minimal",
         )  # fmt: skip
         rows = tuple(
             (
-                each["column"], whole(each["rows"]), whole(each["narrowed_rows"]), percent(each["least_share"]),
-                whole(each["certain_rows"]), whole(each["certain_for_members"]), whole(each["not_minimal"]),
+                entry["column"], whole(entry["rows"]), whole(entry["narrowed_rows"]), percent(entry["least_share"]),
+                whole(entry["certain_rows"]), whole(entry["certain_for_members"]), whole(entry["not_minimal"]),
             )
-            for each in found["downcoding"]
+            for entry in results["downcoding"]
         )  # fmt: skip
         parts.append(Table("Downcoding: rows concerned", heads, rows, (1, 2, 3, 4, 5, 6)))
-    elif not found["local"]:
+    elif not results["local"]:
         parts.append(
             Notes(("Every column has one level: classes are not cut one by one, and downcoding excludes nothing.",))
         )
-    words = (WORDS, MARGIN.format(figure(found["margin"]))) if found.get("margin") else (WORDS,)
+    words = (WORDS, MARGIN.format(figure(results["margin"]))) if results.get("margin") else (WORDS,)
     return Section("Minimality", (*words, HELP), tuple(parts))

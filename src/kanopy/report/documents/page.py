@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kanopy.report.documents.document import TO_JUDGE, Document, Notes, Part, Requirement, Table, numbered
+from kanopy.report.documents.document import TO_JUDGE, Document, Notes, Part, Requirement, Section, Table, numbered
 from kanopy.report.shell import bullets, drawing, explained, section, shell, table
 from kanopy.report.text import Markup, esc
 
@@ -10,10 +10,8 @@ from kanopy.report.text import Markup, esc
 def document_page(document: Document) -> str:
     """The whole page."""
     parts: list[tuple[str, str, str]] = []
-    for number, each in numbered(document.sections):
-        words = Markup("".join(f"<p>{esc(line)}</p>" for line in each.words))
-        content = section(f"{number}  {each.title}", "", words, *(_part(part) for part in each.parts))
-        parts.append((f"s{number}", each.title, content))
+    for number, entry in numbered(document.sections):
+        parts.append((f"s{number}", entry.title, content(entry, f"{number}  ")))
     if document.checksum:
         parts.append(("manifest", "Manifest", section("Manifest", f"SHA-256 of the manifest: {document.checksum}")))
     if document.signatures:
@@ -24,6 +22,12 @@ def document_page(document: Document) -> str:
         document.kind, document.source, verdict=document.verdict, good=document.good, sentences=document.sentences,
         warning=document.warning, tiles=document.facts, parts=parts, footer=document.footer,
     )  # fmt: skip
+
+
+def content(page_section: Section, number: str = "") -> Markup:
+    """A section of a document as markup."""
+    words = Markup("".join(f"<p>{esc(line)}</p>" for line in page_section.words))
+    return section(f"{number}{page_section.title}", "", words, *(_part(part) for part in page_section.parts))
 
 
 def _part(part: Part) -> Markup:

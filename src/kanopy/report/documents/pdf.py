@@ -26,16 +26,16 @@ WIDEST_COLUMN = 34
 def pdf_bytes(document: Document) -> bytes:
     """The document as PDF. Needs typst (the extra `documents`)."""
     content = json.dumps(_content(document), ensure_ascii=False)
-    found = _compile(content)
-    if not isinstance(found, bytes):
+    compiled = _compile(content)
+    if not isinstance(compiled, bytes):
         raise DataError("The document has no pages.")
-    return found
+    return compiled
 
 
 def page_pictures(document: Document) -> list[bytes]:
     """Every page as a PNG, to be looked at."""
-    found = _compile(json.dumps(_content(document), ensure_ascii=False), "png")
-    return found if isinstance(found, list) else [found]
+    compiled = _compile(json.dumps(_content(document), ensure_ascii=False), "png")
+    return compiled if isinstance(compiled, list) else [compiled]
 
 
 def _compile(content: str, kind: str = "pdf") -> Any:
@@ -70,7 +70,7 @@ def _content(document: Document) -> dict[str, Any]:
         "sections": [
             {
                 "number": number, "title": section.title, "words": list(section.words),
-                "parts": [shown for part in section.parts if (shown := _part(part, drawn)) is not None],
+                "parts": [set_part for part in section.parts if (set_part := _part(part, drawn)) is not None],
             }
             for number, section in numbered(document.sections)
         ],
@@ -105,10 +105,10 @@ def column_widths(table: Table) -> list[int]:
     [6, 21]
     """
     longest = [
-        max(len(head), *(len(row[place]) for row in table.rows)) if table.rows else len(head)
-        for place, head in enumerate(table.heads)
+        max(len(head), *(len(row[index]) for row in table.rows)) if table.rows else len(head)
+        for index, head in enumerate(table.heads)
     ]
-    return [min(max(each, 6), WIDEST_COLUMN) for each in longest]
+    return [min(max(length, 6), WIDEST_COLUMN) for length in longest]
 
 
 def _printable(value: Any) -> Any:

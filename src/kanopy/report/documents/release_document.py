@@ -15,48 +15,53 @@ from kanopy.report.text import figure, percent, plural, whole
 SIGNATURES = ("Prepared by", "Reviewed by", "Released by")
 
 
-def release_document(found: Mapping[str, Any], source: str, *, checksum: str = "", footer: str = "") -> Document:
+def release_document(results: Mapping[str, Any], source: str, *, checksum: str = "", footer: str = "") -> Document:
     """The document from what `Report.to_dict` gives."""
-    verdict, risk = found["verdict"], found["risk"]
-    published = found["published"]
+    verdict, risk = results["verdict"], results["risk"]
+    published = results["published"]
     return Document(
-        kind="Report on a release", source=source, good=bool(verdict["holds"] and found["verified"]),
+        kind="Report on a release", source=source, good=bool(verdict["holds"] and results["verified"]),
         verdict=f"The release {'keeps' if verdict['holds'] else 'does not keep'} what the job promises",
         sentences=(verdict["sentence"],),
         facts=(
-            ("published rows", whole(published), f"of {whole(found['rows'])}"),
-            ("suppressed rows", whole(found["suppressed"]), percent(found["suppression"]["share"])),
-            ("smallest class", whole(found["smallest_class"]), plural(found["classes"], "class", "classes")),
-            ("loss", figure(found["score"]), f"{found['metric']}{', proved optimal' if found['optimal'] else ''}"),
+            ("published rows", whole(published), f"of {whole(results['rows'])}"),
+            ("suppressed rows", whole(results["suppressed"]), percent(results["suppression"]["share"])),
+            ("smallest class", whole(results["smallest_class"]), plural(results["classes"], "class", "classes")),
+            ("loss", figure(results["score"]),
+            f"{results['metric']}{', proved optimal' if results['optimal'] else ''}"),
         ),
-        sections=tuple(each for each in (
-            _promises(found), _columns(found), _risk(risk), _loss(found), _verification(found), _notes(found)
-        ) if each is not None),
-        checksum=checksum, signatures=SIGNATURES, numbers=found,
+        sections=tuple(entry for entry in (
+            _promises(results), _columns(results), _risk(risk), *_attacks(results), _loss(results),
+            _verification(results),
+            _notes(results),
+        ) if entry is not None),
+        checksum=checksum, signatures=SIGNATURES, numbers=results,
         footer=footer or "It says what was checked; it certifies no compliance.",
     )  # fmt: skip
 
 
-def _promises(found: Mapping[str, Any]) -> Section:
-    rows = tuple((each["name"], each["explanation"]) for each in found["models"])
+def _promises(results: Mapping[str, Any]) -> Section:
+    rows = tuple((entry["name"], entry["explanation"]) for entry in results["models"])
     return Section("What the release promises", (), (Table("Privacy models", ("model", "in words"), rows),))
 
 
-def _columns(found: Mapping[str, Any]) -> Section:
-    generalized = {each["name"]: each for each in found["columns"]}
+def _columns(results: Mapping[str, Any]) -> Section:
+    generalized = {generalized_column["name"]: generalized_column for generalized_column in results["columns"]}
     rows = []
-    for name, role in found["roles"].items():
-        own = generalized.get(name)
-        if own is not None:
-            told = (
-                "as it was" if own["level"] == 0 else f"generalized to {plural(own['published_label_count'], 'label')}"
+    for name, role in results["roles"].items():
+        generalized_column = generalized.get(name)
+        if generalized_column is not None:
+            described = (
+                "as it was"
+                if generalized_column["level"] == 0
+                else f"generalized to {plural(generalized_column['published_label_count'], 'label')}"
             )
-            loss = "–" if own["loss"] is None else percent(own["loss"])
+            loss = "–" if generalized_column["loss"] is None else percent(generalized_column["loss"])
         elif role in ("sensitive", "insensitive"):
-            told, loss = "published as it was", "–"
+            described, loss = "published as it was", "–"
         else:
-            told, loss = "not published", "–"
-        rows.append((name, role, told, loss))
+            described, loss = "not published", "–"
+        rows.append((name, role, described, loss))
     heads = ("column", "role", "what was done", "loss")
     return Section("Every column", (), (Table("Columns and their treatment", heads, tuple(rows), (3,)),))
 
@@ -64,18 +69,18 @@ def _columns(found: Mapping[str, Any]) -> Section:
 def _risk(risk: Mapping[str, Any]) -> Section:
     before, after = risk["before"], risk["after"]
     rows = tuple(
-        (words, shown(before[name]), shown(after[name]))
-        for words, name, shown in (
+        (words, formatted(before[name]), formatted(after[name]))
+        for words, name, formatted in (
             ("rows", "rows", whole), ("classes", "classes", whole), ("smallest class", "smallest_class", whole),
             ("unique rows", "unique_rows", whole), ("highest prosecutor risk", "highest_prosecutor", percent),
             ("average prosecutor risk", "average_prosecutor", percent), ("marketer risk", "marketer", percent),
         )
     )  # fmt: skip
     values = [
-        {"above": f"above {percent(each['above'])}", "when": when, "share": each["share"]}
-        for when, part in (("before", before), ("after", after)) for each in part["rows_above"]
+        {"above": f"above {percent(entry['above'])}", "when": when, "share": entry["share"]}
+        for when, part in (("before", before), ("after", after)) for entry in part["rows_above"]
     ]  # fmt: skip
-    order = list(dict.fromkeys(each["above"] for each in values))
+    order = list(dict.fromkeys(value["above"] for value in values))
     colour = {
         "field": "when", "type": "nominal", "title": None, "legend": {"orient": "top"},
         "scale": {"domain": ["before", "after"], "range": [BEFORE, AFTER]},
@@ -98,21 +103,35 @@ def _risk(risk: Mapping[str, Any]) -> Section:
     return Section("Risk", ("Prosecutor risk: one over the number of rows that share the quasi-identifiers.",), parts)
 
 
-def _loss(found: Mapping[str, Any]) -> Section:
-    rows = tuple((name, figure(value)) for name, value in found["losses"].items())
+def _attacks(results: Mapping[str, Any]) -> tuple[Section, ...]:
+    """What attacks on the release found, where it was attacked."""
+    from kanopy.report.documents.attacks import held_back, sections
+
+    attack_results = results.get("attacks")
+    if not attack_results:
+        return ()
+    attack_lines = (
+        attack_results["verdict"],
+        *([held_back(attack_results)] if attack_results.get("held_back") else []),
+    )
+    return Section("Attacks", attack_lines), *sections(attack_results)
+
+
+def _loss(results: Mapping[str, Any]) -> Section:
+    rows = tuple((name, figure(value)) for name, value in results["losses"].items())
     return Section("Loss", (), (Table("What the release lost, by several measures", ("measure", "value"), rows, (1,)),))
 
 
-def _verification(found: Mapping[str, Any]) -> Section:
+def _verification(results: Mapping[str, Any]) -> Section:
     words = (
         "The published labels were counted again by code that shares nothing with the search, and every label was "
         "checked to be true of its row."
-        if found["verified"]
+        if results["verified"]
         else "The release was not verified."
     )
-    rows = tuple((name.replace("_", " "), str(value)) for name, value in found["verification"].items())
+    rows = tuple((name.replace("_", " "), str(value)) for name, value in results["verification"].items())
     return Section("Verification", (words,), (Table("Second count", ("", "counted"), rows, (1,)),))
 
 
-def _notes(found: Mapping[str, Any]) -> Section | None:
-    return Section("Remarks", (), (Notes(tuple(found["notes"])),)) if found["notes"] else None
+def _notes(results: Mapping[str, Any]) -> Section | None:
+    return Section("Remarks", (), (Notes(tuple(results["notes"])),)) if results["notes"] else None

@@ -10,17 +10,17 @@ from kanopy.report.documents.release_document import release_document
 from kanopy.report.text import percent, whole
 
 
-def document_of(found: Any, source: str = "", *, checksum: str = "") -> Document:
+def document_of(results: Any, source: str = "", *, checksum: str = "") -> Document:
     """The document of a report or a study; those that have one of their own say so.
 
     >>> from kanopy.study.risk_study import assess_risk
     >>> document_of(assess_risk({"zip": list("1111122")}, quasi="zip"), "people.csv").verdict
     '2 of 7 rows are above the accepted risk of 20%'
     """
-    if hasattr(found, "to_document"):
-        own: Document = found.to_document(source)
-        return own
-    plain = found.to_dict()
+    if hasattr(results, "to_document"):
+        document: Document = results.to_document(source)
+        return document
+    plain = results.to_dict()
     name = source or str(plain.get("source", "a release"))
     if "suppression" in plain and "roles" in plain:
         return release_document(plain, name, checksum=checksum)

@@ -25,15 +25,15 @@ def docx_bytes(document: Document) -> bytes:
             "A report as DOCX needs python-docx: install it, or the extra kanopy[documents]. .html and .json do not."
         ) from None
     file = docx.Document()
-    known = file.core_properties
-    known.author, known.title = f"Kanopy {__version__}", printable(f"{document.kind}: {document.source}")
-    known.created = known.modified = stamp()
-    known.last_modified_by, known.comments = "Kanopy", ""
-    for place in file.sections:
-        place.page_width, place.page_height = Cm(21.0), Cm(29.7)
-        place.left_margin = place.right_margin = Cm(2.2)
-        place.top_margin = place.bottom_margin = Cm(2.2)
-        _page_numbers(place.footer.paragraphs[0], f"Made by Kanopy {__version__}. {document.footer}".strip())
+    properties = file.core_properties
+    properties.author, properties.title = f"Kanopy {__version__}", printable(f"{document.kind}: {document.source}")
+    properties.created = properties.modified = stamp()
+    properties.last_modified_by, properties.comments = "Kanopy", ""
+    for page_section in file.sections:
+        page_section.page_width, page_section.page_height = Cm(21.0), Cm(29.7)
+        page_section.left_margin = page_section.right_margin = Cm(2.2)
+        page_section.top_margin = page_section.bottom_margin = Cm(2.2)
+        _page_numbers(page_section.footer.paragraphs[0], f"Made by Kanopy {__version__}. {document.footer}".strip())
     file.styles["Normal"].font.name, file.styles["Normal"].font.size = "Calibri", Pt(10)
     _add(file, document.kind, bold=True)
     _add(file, document.source)
@@ -95,25 +95,25 @@ def _part(file: Any, part: Part, drawn: dict[str, bytes]) -> None:
             _table(file, Table("", ("Judged by", "Date", "Signature"), (("", "", ""),)), height=1.1)
 
 
-def _table(file: Any, part: Table, *, height: float = 0.0) -> None:
+def _table(file: Any, content: Table, *, height: float = 0.0) -> None:
     from docx.enum.text import WD_ALIGN_PARAGRAPH
     from docx.shared import Cm, Pt
 
-    if part.caption:
-        _add(file, part.caption)
-    heads = any(part.heads)
-    table = file.add_table(int(heads), len(part.heads))
+    if content.caption:
+        _add(file, content.caption)
+    heads = any(content.heads)
+    table = file.add_table(int(heads), len(content.heads))
     table.style = "Table Grid"
-    rows = [*([part.heads] if heads else []), *part.rows]
+    rows = [*([content.heads] if heads else []), *content.rows]
     for number, row in enumerate(rows):
         line = table.rows[0] if heads and not number else table.add_row()
         if height and number:
             line.height = Cm(height)
-        for place, text in enumerate(row):
-            paragraph = line.cells[place].paragraphs[0]
+        for index, text in enumerate(row):
+            paragraph = line.cells[index].paragraphs[0]
             run = paragraph.add_run(printable(text))
             run.font.size, run.bold = Pt(8.5), heads and not number
-            if place in part.right:
+            if index in content.right:
                 paragraph.alignment = WD_ALIGN_PARAGRAPH.RIGHT
     file.add_paragraph()
 

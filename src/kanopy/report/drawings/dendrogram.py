@@ -39,11 +39,11 @@ def dendrogram_svg(tree: Dendrogram, people: npt.ArrayLike, clusters: int, descr
     order = leaf_order(tree)
     weights = np.asarray(people, np.float64)[order]
     edges = np.cumsum(weights) - weights / 2
-    place = np.zeros(tree.leaves + len(tree.merges))
-    place[order] = edges / max(1.0, weights.sum()) * WIDTH
+    position = np.zeros(tree.leaves + len(tree.merges))
+    position[order] = edges / max(1.0, weights.sum()) * WIDTH
     top = float(tree.merges[:, 2].max(initial=0.0)) or 1.0
-    height = np.zeros(len(place))
-    colour = np.full(len(place), -1)
+    height = np.zeros(len(position))
+    colour = np.full(len(position), -1)
     colour[: tree.leaves] = tree.cut(clusters)
     ranks = {cluster: rank for rank, cluster in enumerate(dict.fromkeys(colour[order].tolist()))}
     lines: dict[str, list[str]] = {}
@@ -51,11 +51,11 @@ def dendrogram_svg(tree: Dendrogram, people: npt.ArrayLike, clusters: int, descr
         node, a, b = tree.leaves + step, int(first), int(second)
         height[node] = rise
         # Weighted middles keep heavy branches upright.
-        place[node] = (place[a] + place[b]) / 2
+        position[node] = (position[a] + position[b]) / 2
         colour[node] = colour[a] if colour[a] == colour[b] else -1
         y, ya, yb = (HEIGHT - 8 - level / top * (HEIGHT - 16) for level in (rise, height[a], height[b]))
         stroke = "var(--muted)" if colour[node] < 0 else COLOURS[ranks[int(colour[node])] % len(COLOURS)]
-        path = f"M{place[a]:.1f} {ya:.1f}V{y:.1f}H{place[b]:.1f}V{yb:.1f}"
+        path = f"M{position[a]:.1f} {ya:.1f}V{y:.1f}H{position[b]:.1f}V{yb:.1f}"
         lines.setdefault(stroke, []).append(path)
     drawn = "".join(
         f'<path d="{"".join(parts)}" fill="none" stroke="{stroke}" stroke-width="1"/>'

@@ -109,8 +109,8 @@ def _rect(x: float, y: float, width: float, marked: bool, label: str) -> str:
     shape += f">{title}</rect>" if title else "/>"
     if not label or room < min(len(label), 3):
         return shape
-    shown = label if len(label) <= room else label[: room - 1] + "…"
+    text_shown = label if len(label) <= room else label[: room - 1] + "…"
     return (
         shape + f'<text x="{x + width / 2:.1f}" y="{y + 19:.0f}" text-anchor="middle" '
-        f'class="{"name on" if marked else "name"}">{esc(shown)}</text>'
+        f'class="{"name on" if marked else "name"}">{esc(text_shown)}</text>'
     )

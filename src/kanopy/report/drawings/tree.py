@@ -43,8 +43,11 @@ def tree_text(h: Hierarchy, *, lines: int = LINES) -> str:
         if node not in open_nodes:
             continue
         children = _ordered(h, h.children(node))
-        shown = children if len(children) <= CHILDREN_SHOWN + 1 else children[:CHILDREN_SHOWN]
-        entries = [*shown, *([-(len(children) - len(shown))] if len(shown) < len(children) else [])]
+        children_shown = children if len(children) <= CHILDREN_SHOWN + 1 else children[:CHILDREN_SHOWN]
+        entries = [
+            *children_shown,
+            *([-(len(children) - len(children_shown))] if len(children_shown) < len(children) else []),
+        ]
         for i in range(len(entries) - 1, -1, -1):
             last = i == len(entries) - 1
             stack.append((entries[i], before + inside, "└─ " if last else "├─ ", "   " if last else "│  "))
@@ -94,13 +97,13 @@ def tree_svg(h: Hierarchy, *, level: int | None = None, leaves: int = SVG_LEAVES
     True
     """
     opened, marked = _unfolded(h, 2 * leaves), _marked(h, level)
-    place, below, texts, row = _placed(h, opened)
-    for node in place:
+    positions, below, texts, row = _placed(h, opened)
+    for node in positions:
         if node >= 0:
             folded = node >= h.size and node not in opened
             texts[node] = h.labels[node] + (f" ({int(h.leaf_counts[node]):,})" if folded else "")
     widest: dict[int, float] = {}
-    for node, (depth, _) in place.items():
+    for node, (depth, _) in positions.items():
         widest[int(depth)] = max(widest.get(int(depth), 0.0), min(len(texts[node]), 28) * CHAR)
     left, x = {}, 12.0
     for depth in sorted(widest):
@@ -111,8 +114,8 @@ def tree_svg(h: Hierarchy, *, level: int | None = None, leaves: int = SVG_LEAVES
         f'height="{row * ROW + 16}" font-family="system-ui, sans-serif" font-size="12" role="img">',
         f"<title>{esc(f'Hierarchy {h.name}'.strip())}</title>",
     ]
-    spot = {node: (left[int(depth)], 18 + y * ROW) for node, (depth, y) in place.items()}
-    for parent, child in ((node, child) for node, shown in below.items() for child in shown):
+    spot = {node: (left[int(depth)], 18 + y * ROW) for node, (depth, y) in positions.items()}
+    for parent, child in ((node, child) for node, children_shown in below.items() for child in children_shown):
         (a, b), (c, d) = spot[parent], spot[child]
         a += min(len(texts[parent]), 28) * CHAR + 6
         middle = (a + c) / 2
@@ -130,7 +133,7 @@ def _placed(
     h: Hierarchy, opened: set[int]
 ) -> tuple[dict[int, tuple[float, float]], dict[int, list[int]], dict[int, str], int]:
     """Depth and row of each node shown, what stands below it, what stands for children left out, and all rows."""
-    place: dict[int, tuple[float, float]] = {}
+    positions: dict[int, tuple[float, float]] = {}
     texts: dict[int, str] = {}
     below: dict[int, list[int]] = {}
     row = 0
@@ -140,22 +143,22 @@ def _placed(
     while stack:
         node, depth, done = stack.pop()
         if done:
-            place[node] = (depth, sum(place[child][1] for child in below[node]) / len(below[node]))
+            positions[node] = (depth, sum(positions[child][1] for child in below[node]) / len(below[node]))
             continue
         children = _ordered(h, h.children(node)) if node >= 0 and node in opened else []
         if not children:
-            place[node] = (depth, row)
+            positions[node] = (depth, row)
             row += 1
             continue
-        shown = children if len(children) <= CHILDREN_SHOWN + 1 else children[:CHILDREN_SHOWN]
-        if len(shown) < len(children):
-            texts[hidden] = f"… {len(children) - len(shown)} more"
-            shown = [*shown, hidden]
+        children_shown = children if len(children) <= CHILDREN_SHOWN + 1 else children[:CHILDREN_SHOWN]
+        if len(children_shown) < len(children):
+            texts[hidden] = f"… {len(children) - len(children_shown)} more"
+            children_shown = [*children_shown, hidden]
             hidden -= 1
-        below[node] = shown
+        below[node] = children_shown
         stack.append((node, depth, True))
-        stack.extend((child, depth + 1, False) for child in reversed(shown))
-    return place, below, texts, row
+        stack.extend((child, depth + 1, False) for child in reversed(children_shown))
+    return positions, below, texts, row
 
 
 def _marked(h: Hierarchy, level: int | None) -> set[int]:

@@ -12,23 +12,25 @@ from kanopy.report.text import Markup, counting, esc, figure, listed, seconds, s
 
 
 def compare_page(
-    found: Mapping[str, Any], metrics: Sequence[str], catalogue: Sequence[Mapping[str, Any]], *, source: str
+    results: Mapping[str, Any], metrics: Sequence[str], catalogue: Sequence[Mapping[str, Any]], *, source: str
 ) -> str:
     """The whole page, from what `Comparison.to_dict` and `catalogue.algorithms` give."""
-    with counting(found.get("counted", "rows")):
-        return _page(found, metrics, catalogue, source)
+    with counting(results.get("counted", "rows")):
+        return _page(results, metrics, catalogue, source)
 
 
-def _page(found: Mapping[str, Any], metrics: Sequence[str], catalogue: Sequence[Mapping[str, Any]], source: str) -> str:
-    metric = found["metric"]
-    solved = [entry for entry in found["entries"] if entry["reason"] is None]
+def _page(
+    results: Mapping[str, Any], metrics: Sequence[str], catalogue: Sequence[Mapping[str, Any]], source: str
+) -> str:
+    metric = results["metric"]
+    solved = [entry for entry in results["entries"] if entry["reason"] is None]
     ranked = [entry for entry in solved if metric in entry["losses"]]
-    models = listed([f"k = {found['k']}", *found["models"]], 6)
-    numbers = {**found, "count": len(solved), "columns": len(found["columns"]), "models": models}
-    sentences = [sentence("compare.made", **numbers), *about_people(found)]
-    if found["budget_seconds"] is not None:
-        sentences.append(sentence("compare.budget", **found))
-    if found["stopped"]:
+    models = listed([f"k = {results['k']}", *results["models"]], 6)
+    numbers = {**results, "count": len(solved), "columns": len(results["columns"]), "models": models}
+    sentences = [sentence("compare.made", **numbers), *about_people(results)]
+    if results["budget_seconds"] is not None:
+        sentences.append(sentence("compare.budget", **results))
+    if results["stopped"]:
         sentences.append(told("compare.stopped"))
     verdict = "No algorithm found a release."
     if ranked:
@@ -37,8 +39,8 @@ def _page(found: Mapping[str, Any], metrics: Sequence[str], catalogue: Sequence[
         ("picture", "Picture", _pictures(ranked, metric)),
         ("measured", "Measured", _measured(solved, metric)),
         ("losses", "Every loss", _losses(solved, metrics)),
-        ("kinds", "What they are", _kinds(found["entries"], catalogue)),
-        ("refused", "Not run", _refused(found["entries"])),
+        ("kinds", "What they are", _kinds(results["entries"], catalogue)),
+        ("refused", "Not run", _refused(results["entries"])),
         ("notes", "Notes", _notes(solved)),
     ]
     return shell(
@@ -99,15 +101,15 @@ def _losses(solved: Sequence[Mapping[str, Any]], metrics: Sequence[str]) -> str:
 
 
 def _kinds(entries: Sequence[Mapping[str, Any]], catalogue: Sequence[Mapping[str, Any]]) -> str:
-    from_name = {each["name"]: each for each in catalogue}
+    from_name = {entry["name"]: entry for entry in catalogue}
     rows = []
     for name in dict.fromkeys(entry["algorithm"] for entry in entries):
-        each = from_name[name]
-        method = "substitution" if each["recoding"] == "substitution" else "generalization"
-        if each["suppresses"]:
+        algorithm = from_name[name]
+        method = "substitution" if algorithm["recoding"] == "substitution" else "generalization"
+        if algorithm["suppresses"]:
             method += " and suppression"
-        scope = "global" if each["recoding"] in ("full-domain", "subtree") else "local"
-        rows.append({**each, "method": method, "scope": scope, "proof": each["proves"] or "nothing"})
+        scope = "global" if algorithm["recoding"] in ("full-domain", "subtree") else "local"
+        rows.append({**algorithm, "method": method, "scope": scope, "proof": algorithm["proves"] or "nothing"})
     return part("compare.kinds", records("compare.kinds", rows))
 
 

@@ -10,19 +10,19 @@ from kanopy.report.shell import drawing, part, section, shell, table
 from kanopy.report.text import counting, figure, plural, sentence, told, whole
 
 
-def explore_page(found: Mapping[str, Any], source: str = "a table") -> str:
+def explore_page(results: Mapping[str, Any], source: str = "a table") -> str:
     """The whole page from what `Exploration.to_dict` gives."""
-    with counting(found.get("counted", "rows")):
-        return _page(found, source)
+    with counting(results.get("counted", "rows")):
+        return _page(results, source)
 
 
-def about_people(found: Mapping[str, Any]) -> list[str]:
+def about_people(results: Mapping[str, Any]) -> list[str]:
     """How many people the table is about, where these are counted."""
-    return [sentence("compare.people", **found)] if "units" in found else []
+    return [sentence("compare.people", **results)] if "units" in results else []
 
 
-def _page(found: Mapping[str, Any], source: str) -> str:
-    points = found["points"]
+def _page(results: Mapping[str, Any], source: str) -> str:
+    points = results["points"]
     solved = [point for point in points if point["loss"] is not None]
     best = sum(point["best"] for point in points)
     return shell(
@@ -31,13 +31,13 @@ def _page(found: Mapping[str, Any], source: str) -> str:
         good=bool(solved),
         verdict=f"{best} of {plural(len(solved), 'release')} {'is' if best == 1 else 'are'} beaten by no other.",
         sentences=[
-            f"{plural(len(points), 'job')} on {plural(found['rows'], 'row')}; what cannot be solved says why.",
-            *about_people(found),
+            f"{plural(len(points), 'job')} on {plural(results['rows'], 'row')}; what cannot be solved says why.",
+            *about_people(results),
         ],
         warning=told("compare.warning"),
         parts=[
-            ("map", "Map", part("explore.map", map_drawing(points, found["metric"]))),
-            ("points", "Points", section("Every point", "", points_table(points, found["metric"]))),
+            ("map", "Map", part("explore.map", map_drawing(points, results["metric"]))),
+            ("points", "Points", section("Every point", "", points_table(points, results["metric"]))),
         ],
     )
 

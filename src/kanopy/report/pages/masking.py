@@ -25,29 +25,29 @@ CUTS = (3, 5, CLUSTERS)
 
 def page(result: Any, curves: Sequence[Mapping[str, Any]]) -> str:
     """One self-contained HTML page without scripts; `curves` are the numbers for several values of k."""
-    found = {**result.summary(), "names": ", ".join(result.job.columns)}
-    asked = {**found, "k": result.job.k}
-    promise = told("masking.grouped" if found["guarantees_k"] else "masking.swapped")
-    verdict, checked = (worded(text, found) for text in promise)
+    summary = {**result.summary(), "names": ", ".join(result.job.columns)}
+    asked = {**summary, "k": result.job.k}
+    promise = told("masking.grouped" if summary["guarantees_k"] else "masking.swapped")
+    verdict, checked = (worded(text, summary) for text in promise)
     return shell(
         "Masking report",
         result.source,
         verdict=verdict,
         sentences=[
             checked,
-            sentence("masking.changed", **found),
-            sentence(f"masking.targets.{found['targets']}", **asked),
+            sentence("masking.changed", **summary),
+            sentence(f"masking.targets.{summary['targets']}", **asked),
         ],
         warning=sentence("masking.warning"),
         tiles=tiles(result),
         parts=[
             ("substitutions", "Substitutions", _substitutions(result)),
-            ("found", "Found", _found(found["found"])),
+            ("found", "Found", _found(summary["found"])),
             ("groups", "Groups", _groups(result)),
-            ("curves", "Curves over k", _curves(curves, found["k"])),
+            ("curves", "Curves over k", _curves(curves, summary["k"])),
             ("analysis", "Analysis", _analysis(result)),
             ("unknown", "Unknown values", _unknown(result)),
-            ("how", "How it was made", _how(result, found)),
+            ("how", "How it was made", _how(result, summary)),
         ],
     )
 
@@ -61,43 +61,43 @@ def tiles(result: Any) -> list[Tile]:
 
 
 def _answer(values: Sequence[str | None]) -> Markup:
-    shown = [f"<i>{MISSING_LABEL}</i>" if value is None else esc(short(value, LONGEST)) for value in values]
-    return Markup(" · ".join(shown))
+    answers = [f"<i>{MISSING_LABEL}</i>" if value is None else esc(short(value, LONGEST)) for value in values]
+    return Markup(" · ".join(answers))
 
 
 def _similar(share: float) -> Markup:
     return bar(share, f"{share:.3f}")
 
 
-def _rest(found: Sequence[Any], shown: int, one: str) -> str:
-    return f"<p>{plural(len(found) - shown, one)} not shown.</p>" if len(found) > shown else ""
+def _rest(results: Sequence[Any], count_shown: int, one: str) -> str:
+    return f"<p>{plural(len(results) - count_shown, one)} not shown.</p>" if len(results) > count_shown else ""
 
 
 def _substitutions(result: Any) -> str:
-    found = result.evaluation.substitutions()
-    if not found:
+    substitutions = result.evaluation.substitutions()
+    if not substitutions:
         return part("masking.nothing")
     rows = [
-        [_answer(each["from"]), _answer(each["to"]), whole(each["people"]), _similar(each["similarity"])]
-        for each in found[:MOST_SUBSTITUTIONS]
+        [_answer(entry["from"]), _answer(entry["to"]), whole(entry["people"]), _similar(entry["similarity"])]
+        for entry in substitutions[:MOST_SUBSTITUTIONS]
     ]
     listing = table("Substitutions", ["From", "To", "People", "Similarity"], rows, [2])
-    return part("masking.substitutions", listing, _rest(found, MOST_SUBSTITUTIONS, "further substitution"))
+    return part("masking.substitutions", listing, _rest(substitutions, MOST_SUBSTITUTIONS, "further substitution"))
 
 
-def _found(found: Sequence[Mapping[str, Any]]) -> str:
-    rows = [[esc(each["column"]), each["kind"], whole(each["people"])] for each in found]
+def _found(mappings: Sequence[Mapping[str, Any]]) -> str:
+    rows = [[esc(entry["column"]), entry["kind"], whole(entry["people"])] for entry in mappings]
     return part("masking.found", table("Found", ["Column", "Kind", "People"], rows, [2])) if rows else ""
 
 
 def _groups(result: Any) -> str:
-    found = result.evaluation.groups()
+    groups = result.evaluation.groups()
     rows = [
-        [_answer(each["values"]), whole(each["people"]), whole(each["answers"]), _similar(each["similarity"])]
-        for each in found[:MOST_GROUPS]
+        [_answer(entry["values"]), whole(entry["people"]), whole(entry["answers"]), _similar(entry["similarity"])]
+        for entry in groups[:MOST_GROUPS]
     ]
     listing = table("Groups", ["Published", "People", "Original combinations", "Similarity"], rows, [1, 2])
-    return part("masking.groups", listing, _rest(found, MOST_GROUPS, "smaller group"))
+    return part("masking.groups", listing, _rest(groups, MOST_GROUPS, "smaller group"))
 
 
 def curve_chart(curves: Sequence[Mapping[str, Any]], name: str, title: str, k: int) -> Chart:
@@ -106,7 +106,7 @@ def curve_chart(curves: Sequence[Mapping[str, Any]], name: str, title: str, k: i
     >>> curve_chart([{"k": 2, "dm": 10}, {"k": 3, "dm": 20}], "dm", "Discernibility", 2)["data"]["values"][0]["value"]
     10
     """
-    values = [{"k": each["k"], "value": each[name], "chosen": each["k"] == k} for each in curves]
+    values = [{"k": curve["k"], "value": curve[name], "chosen": curve["k"] == k} for curve in curves]
     scale = {"zero": False, "nice": False, "padding": 8}
     x = quantity("k", "k", scale=scale, tickMinStep=1, grid=False)
     layers = spec("curve over k", x=x, y=quantity("value", title, scale={"zero": False}))
@@ -127,7 +127,7 @@ def _curves(curves: Sequence[Mapping[str, Any]], k: int) -> str:
         )
         for name, title, words in drawn
     ]
-    rows = [[str(each["k"]), *(figure(float(each[name])) for name, _, _ in drawn)] for each in curves]
+    rows = [[str(curve["k"]), *(figure(float(curve[name])) for name, _, _ in drawn)] for curve in curves]
     heads = ["k", *(title for _, title, _ in drawn)]
     listing = table("Every k", heads, rows, range(1, len(heads)))
     return part("masking.other_k", pair(*figures), fold("The same as a table", "", listing))
@@ -152,21 +152,21 @@ def _unknown(result: Any) -> str:
     unknown = result.unknown
     if not unknown:
         return ""
-    rows = [[short(each["value"], LONGEST), ", ".join(each["suggestions"]) or "–"] for each in unknown[:MOST_GROUPS]]
+    rows = [[short(entry["value"], LONGEST), ", ".join(entry["suggestions"]) or "–"] for entry in unknown[:MOST_GROUPS]]
     listing = table("Unknown values", ["Value", "Written like"], rows)
     return part("masking.unknown", listing, _rest(unknown, MOST_GROUPS, "further value"), count=len(unknown))
 
 
-def _how(result: Any, found: Mapping[str, Any]) -> str:
+def _how(result: Any, results: Mapping[str, Any]) -> str:
     job = result.job
     ontology = job.ontology if isinstance(job.ontology, str) else getattr(job.ontology, "name", "") or "given"
     settings = {
         "job": job,
-        "columns": found["names"],
+        "columns": results["names"],
         "algorithm": job.algorithm + (f", {job.search} search" if hasattr(job.make(), "search") else ""),
-        "heuristics": ", ".join(f"H{each}" for each in job.heuristics) or "none",
+        "heuristics": ", ".join(f"H{heuristic}" for heuristic in job.heuristics) or "none",
         "ontology": ontology,
-        "seconds": ", ".join(f"{name} {value:.2f} s" for name, value in found["seconds"].items() if value >= 0.005),
+        "seconds": ", ".join(f"{name} {value:.2f} s" for name, value in results["seconds"].items() if value >= 0.005),
     }
-    share = found["changed_records"] / found["rows"]
+    share = results["changed_records"] / results["rows"]
     return part("masking.how", explained(lines("masking.settings", settings)), bullets(result.notes), share=share)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kanopy._arrays import MISSING_LABEL, SUPPRESSED_LABEL
+from kanopy.report.documents.attacks import held_back
 from kanopy.report.pages import release_sections as sections
 from kanopy.report.pages import risk_sections as risks
 from kanopy.report.pages import utility_sections as words_of
@@ -26,19 +27,19 @@ MOST_DRAWN = 6
 
 def page(report: Report, *, values: bool = False) -> str:
     """The whole page, to hand on. `values=True` adds original rows, every label of the hierarchies and the job."""
-    found = report.findings
-    before, after, utility = found.before, found.after, found.utility
+    findings = report.findings
+    before, after, utility = findings.before, findings.after, findings.utility
     useful: list[tuple[str, str]] = [("loss", sections.losses(report))]
     if utility is not None:
         useful += [
-            ("distributions", words_of.distributions(utility, found.distributions, found.least_rows, MOST_DRAWN)),
+            ("distributions", words_of.distributions(utility, findings.distributions, findings.least_rows, MOST_DRAWN)),
             ("associations", words_of.pairs(utility)),
             ("counts", words_of.queries(utility)),
             ("learning", words_of.learning(utility)),
             ("statistics", words_of.bounds(utility)),
         ]
-    if found.notes:
-        useful.append(("limits-of-this-page", section("What was not measured", "", bullets(found.notes))))
+    if findings.notes:
+        useful.append(("limits-of-this-page", section("What was not measured", "", bullets(findings.notes))))
     chapters = [
         ("promise", "Promise", Chapter("", [
             ("advice", sections.advice(report)),
@@ -56,6 +57,7 @@ def page(report: Report, *, values: bool = False) -> str:
             ("disclosure", risks.disclosure(before, after)),
             ("identifying", risks.columns(before)),
         ])),
+        ("attacks", "Attacks", Chapter("Attacks beside a control group", _attacks(report))),
         ("utility", "Usefulness", Chapter("What the release is still good for", useful)),
         ("treated", "Treated columns", Chapter("", [
             ("treatments", treated_section(report.facts.treatments, report.facts.treated_studies)),
@@ -77,10 +79,28 @@ def page(report: Report, *, values: bool = False) -> str:
         verdict=report.sentence,
         sentences=_sentences(report),
         warning=_warning(report, values),
-        tiles=tiles(report, found),
+        tiles=tiles(report, findings),
         parts=chapters,
         footer=told("release.footer"),
     )
+
+
+def _attacks(report: Report) -> list[tuple[str, str]]:
+    """What attacks on the release found, where it was attacked: the sections of their document."""
+    from kanopy.report.documents.attacks import sections as attack_sections
+    from kanopy.report.documents.page import content
+
+    attack_report = report.facts.attacks
+    if not attack_report:
+        return []
+    verdict_lines = (attack_report["verdict"], *([held_back(attack_report)] if attack_report.get("held_back") else []))
+    chapter_sections: list[tuple[str, str]] = [
+        ("attack-verdict", section("What was measured", "", bullets(verdict_lines)))
+    ]
+    return chapter_sections + [
+        (f"attack-{number}", content(attack_section))
+        for number, attack_section in enumerate(attack_sections(attack_report), 1)
+    ]
 
 
 def source_name(source: str) -> str:
@@ -102,10 +122,12 @@ def _sentences(report: Report) -> list[str]:
         checked = sentence("release.disagreed" if disagreed else "release.unchecked")
     loss = report.facts.losses.get("loss")
     lost = "" if loss is None else sentence("release.lost", loss=loss)
-    kept = sentence("release.published", share=_published_share(report), counts=_published(report), loss=lost)
+    published_sentence = sentence(
+        "release.published", share=_published_share(report), counts=_published(report), loss=lost
+    )
     names = listed(report.untouched, 12)
     untouched = sentence("release.untouched", names=names) if names else ""
-    return [words for words in (report.lost, checked, kept, _done(report), untouched) if words]
+    return [words for words in (report.lost, checked, published_sentence, _done(report), untouched) if words]
 
 
 def _published_share(report: Report) -> str:
@@ -119,15 +141,15 @@ def _published(report: Report) -> str:
 def _done(report: Report) -> str:
     """What was done, in a sentence."""
     changed = [column.name for column in report.columns if not column.unchanged]
-    kept = len(report.columns) - len(changed)
-    gone = [name for name, role in report.facts.roles.items() if role == "identifier"]
-    hashed = [name for name in gone if name in report.facts.after.columns]
-    removed = len(gone) - len(hashed)
+    unchanged = len(report.columns) - len(changed)
+    identifiers = [name for name, role in report.facts.roles.items() if role == "identifier"]
+    hashed = [name for name in identifiers if name in report.facts.after.columns]
+    removed = len(identifiers) - len(hashed)
     parts = [f"{plural(len(changed), 'column')} others may know became broader ({listed(changed, 6)})"]
     if not changed:
         parts = ["No column had to become broader"]
-    elif kept:
-        parts.append(f"{kept} stayed as {'it was' if kept == 1 else 'they were'}")
+    elif unchanged:
+        parts.append(f"{unchanged} stayed as {'it was' if unchanged == 1 else 'they were'}")
     if removed:
         parts.append(f"{plural(removed, 'identifying column was', 'identifying columns were')} removed")
     if left := sum(role == "undecided" for role in report.facts.roles.values()):
@@ -145,12 +167,13 @@ def _warning(report: Report, values: bool) -> str:
     return sentence("release.warning_values") if values else sentence("release.warning", rows=least)
 
 
-def tiles(report: Report, found: Findings) -> list[Tile]:
+def tiles(report: Report, findings: Findings) -> list[Tile]:
     """The numbers that matter most."""
-    after, loss = found.after, report.facts.losses.get("loss")
+    after, loss = findings.after, report.facts.losses.get("loss")
     unchanged = [column.name for column in report.columns if column.unchanged]
     numbers = {
-        "before": found.before, "after": after, "over": risks.over(after), "loss": loss, "metric": report.facts.metric,
+        "before": findings.before, "after": after, "over": risks.over(after), "loss": loss,
+        "metric": report.facts.metric,
         "share": _published_share(report) if report.rows else "–", "counts": _published(report),
         "suppressed": report.suppression.rows, "score": report.facts.solution.score,
         "wanted": f"k = {report.k} was asked for; " if report.k is not None else "",
@@ -164,8 +187,8 @@ def tiles(report: Report, found: Findings) -> list[Tile]:
         published = len(np.unique(units.of_row[report.facts.solution.recoding.group_of_row >= 0]))
         numbers |= {"share": percent(published / units.count), "suppressed": units.count - published}
         numbers["counts"] = f"{whole(published)} of {whole(units.count)}"
-    own = ("tiles", "tiles_score" if loss is None else "tiles_loss", "tiles_unchanged")
-    return [tile for name in own for tile in lines(f"release.{name}", numbers)]
+    tile_names = ("tiles", "tiles_score" if loss is None else "tiles_loss", "tiles_unchanged")
+    return [tile for name in tile_names for tile in lines(f"release.{name}", numbers)]
 
 
 def _columns(report: Report, values: bool) -> str:
@@ -193,15 +216,21 @@ def _columns(report: Report, values: bool) -> str:
 def _fate(report: Report, role: str) -> str:
     """The other columns of a role: published as they are, or removed."""
     published = set(report.facts.after.columns)
-    names = [name for name, own in report.facts.roles.items() if own == role]
-    kept = [name for name in names if name in published]
-    gone = [name for name in names if name not in published]
-    parts = [f"{listed(kept, shown=12)}: published as {'it is' if len(kept) == 1 else 'they are'}"] if kept else []
-    if role == "sensitive" and kept:
-        parts += [f"{name}: guarded by {listed(report.guards(name))}" for name in kept if report.guards(name)]
-        bare = [name for name in kept if not report.guards(name)]
+    names = [name for name, column_role in report.facts.roles.items() if column_role == role]
+    published_names = [name for name in names if name in published]
+    removed = [name for name in names if name not in published]
+    parts = (
+        [f"{listed(published_names, shown=12)}: published as {'it is' if len(published_names) == 1 else 'they are'}"]
+        if published_names
+        else []
+    )
+    if role == "sensitive" and published_names:
+        parts += [
+            f"{name}: guarded by {listed(report.guards(name))}" for name in published_names if report.guards(name)
+        ]
+        bare = [name for name in published_names if not report.guards(name)]
         parts += [f"{listed(bare, shown=12)}: no model guards {'it' if len(bare) == 1 else 'them'}"] if bare else []
-    parts += [f"{listed(gone, shown=12)}: removed"] if gone else []
+    parts += [f"{listed(removed, shown=12)}: removed"] if removed else []
     return "; ".join(parts)
 
 
@@ -270,28 +299,28 @@ def _before_after(report: Report, values: bool) -> str:
     return part("release.rows_values", both, small)
 
 
-def preview(report: Report, own: Preview, columns: list[str], title: str, original: Preview | None) -> str:
+def preview(report: Report, own_preview: Preview, columns: list[str], title: str, original: Preview | None) -> str:
     """The first rows; where the `original` is given, what changed is marked."""
     roles = report.facts.roles
     heads = "".join(
         f'<th scope="col">{esc(name)}{"<span>sensitive</span>" if roles.get(name) == "sensitive" else ""}</th>'
         for name in columns
     )
-    at = {name: position for position, name in enumerate(own.columns)}
-    rows = dict(zip(own.row_numbers(), own.rows, strict=True))
-    first = original or own
+    at = {name: position for position, name in enumerate(own_preview.columns)}
+    rows = dict(zip(own_preview.row_numbers(), own_preview.rows, strict=True))
+    first = original or own_preview
     before = dict(zip(first.row_numbers(), first.rows, strict=True))
     before_at = {name: position for position, name in enumerate(first.columns)}
     quasi = report.facts.domain.names
     group_of_row = report.facts.solution.recoding.group_of_row
     body = []
-    for place, number in enumerate(list(before if original is not None else rows)[:MOST_PREVIEW_ROWS]):
+    for index, number in enumerate(list(before if original is not None else rows)[:MOST_PREVIEW_ROWS]):
         row = rows.get(number)
         suppressed = original is not None and number < len(group_of_row) and bool(group_of_row[number] < 0)
         if suppressed and row is not None:  # unless the preview left suppressed rows out before numbering
             suppressed = all(row[at[name]] in (SUPPRESSED_LABEL, None) for name in quasi if name in at)
-        shown = place + 1 if report.facts.shuffled else number + 1
-        head = f'<tr class="{"suppressed" if suppressed else "kept"}"><th scope="row">{shown}</th>'
+        row_shown = index + 1 if report.facts.shuffled else number + 1
+        head = f'<tr class="{"suppressed" if suppressed else "kept"}"><th scope="row">{row_shown}</th>'
         if row is None:
             body.append(f'{head}<td colspan="{len(columns)}">suppressed: not in the release</td></tr>')
             continue

@@ -31,9 +31,9 @@ def promises(report: Report, values: bool) -> str:
     state = facts.verification.get("verified")
     word = {True: "holds", False: "does not hold"}.get(state if isinstance(state, bool) else None, "not checked")  # type: ignore[arg-type]
     rows = [[m.name, m.said(report.counted) if values else m.promise(report.counted), word] for m in facts.models]
-    gone = [name for name, role in facts.roles.items() if role == "identifier" and name not in facts.after.columns]
-    if gone:
-        rows.append(["identifiers", sentence("release.promises.identifiers", names=listed(gone, 12)), word])
+    removed = [name for name, role in facts.roles.items() if role == "identifier" and name not in facts.after.columns]
+    if removed:
+        rows.append(["identifiers", sentence("release.promises.identifiers", names=listed(removed, 12)), word])
     return part("release.promises", table("Privacy models", ["Model", "In words", "Verified"], rows))
 
 
@@ -44,7 +44,8 @@ def people(report: Report) -> str:
         return ""
     rows, groups = size_histogram(units.multiplicity), report.sizes_after
     shares = (
-        [(b.label, b.classes / (sum(each.classes for each in bins) or 1)) for b in bins[:10]] for bins in (rows, groups)
+        [(b.label, b.classes / (sum(size_bin.classes for size_bin in bins) or 1)) for b in bins[:10]]
+        for bins in (rows, groups)
     )
     titles = (
         (f"Share of {units.called}", "Rows each has"),
@@ -53,9 +54,9 @@ def people(report: Report) -> str:
     drawn = [columns_chart(share, *title) for share, title in zip(shares, titles, strict=True)]
     words = (f"{units.called.capitalize()} by rows", f"Groups by {units.called}")
     pictures = [drawing(c, f"people{i}", w) for i, (c, w) in enumerate(zip(drawn, words, strict=True))]
-    known = "all rows" if not units.known else plural(units.known, "row")
+    known_of_each = "all rows" if not units.known else plural(units.known, "row")
     numbers = {
-        "rows": report.rows, "units": units.count, "called": units.called, "known": known,
+        "rows": report.rows, "units": units.count, "called": units.called, "known": known_of_each,
         "most": int(units.multiplicity.max()), "smallest": report.classes.smallest,
     }  # fmt: skip
     return part("release.people", pair(*pictures), **numbers)
@@ -77,9 +78,9 @@ def losses(report: Report) -> str:
         for name, value in facts.losses.items()
     ]
     measures = table("The release under each measure of loss", ["Measure", "Value", "What it is"], rows, [1])
-    found = report.findings.utility
-    if found is not None:
-        return utility_sections.losses(found, measures) + _bound(report) + _maps(report)
+    utility = report.findings.utility
+    if utility is not None:
+        return utility_sections.losses(utility, measures) + _bound(report) + _maps(report)
     parts = "; ".join(f"{name}: {percent(loss)}" for name, loss in facts.column_losses.items())
     chart = charts.column_losses(facts.column_losses)
     picture = drawing(chart, "losses", f"Detail lost per column. {parts}", "Greatest first.") if parts else ""
@@ -114,17 +115,17 @@ def manifest(report: Report) -> str:
     """The value-free manifest: parameters, versions, checksums and what was verified."""
     if report.manifest is None:
         return ""
-    found = json.loads(report.manifest)
-    job, verified = found["job"], found["verified"]
-    files = [[role, each["name"], each["sha256"]] for role, each in found["files"].items()]
+    manifest_data = json.loads(report.manifest)
+    job, verified = manifest_data["job"], manifest_data["verified"]
+    files = [[role, entry["name"], entry["sha256"]] for role, entry in manifest_data["files"].items()]
     trees = [
-        [name, whole(each["values"]), whole(each["levels"]), each["sha256"]]
-        for name, each in found["hierarchies"].items()
+        [name, whole(entry["values"]), whole(entry["levels"]), entry["sha256"]]
+        for name, entry in manifest_data["hierarchies"].items()
     ]
     algorithm = job["algorithm"]
     settings = {
-        **found,
-        "versions": _said(found["versions"]),
+        **manifest_data,
+        "versions": _said(manifest_data["versions"]),
         "algorithm": algorithm if isinstance(algorithm, str) else _said(algorithm),
         "kept": job["suppressed-rows"] == "keep",
         "second_count": _said({key.replace("_", " "): f"{n:,}" for key, n in verified["second_count"].items()}),
@@ -150,17 +151,19 @@ def _source(title: str, name: str, text: str) -> Markup:
 
 def suppressed(report: Report) -> str:
     """Rows that are not published and why; the policies."""
-    facts, gone = report.facts, report.suppression
+    facts, suppression = report.facts, report.suppression
     size = "every model" if report.k is None else f"a group of at least {report.k:,}"
-    violating = sentence("release.suppressed.violating", size=size, limit_rows=gone.limit_rows, limit=gone.limit)
+    violating = sentence(
+        "release.suppressed.violating", size=size, limit_rows=suppression.limit_rows, limit=suppression.limit
+    )
     words = (violating, told("release.suppressed.excluded"))
     rows: list[list[object]] = [
         [why, whole(number), percent(number / report.rows if report.rows else 0.0), text]
         for why, number, text in zip(
-            told("release.suppressed.reasons"), (gone.violating, gone.excluded), words, strict=True
+            told("release.suppressed.reasons"), (suppression.violating, suppression.excluded), words, strict=True
         )
     ]
-    total = (Markup(f"<b>{esc(text)}</b>") for text in (whole(gone.rows), percent(gone.share)))
+    total = (Markup(f"<b>{esc(text)}</b>") for text in (whole(suppression.rows), percent(suppression.share)))
     rows.append(["Suppressed in all", *total, ""])
     policies = [
         ("Missing values", _policy(facts.missing_policy, told("missing"), facts.missing_rows)),
@@ -171,8 +174,8 @@ def suppressed(report: Report) -> str:
 
 
 def _policy(policy: str, words: Mapping[str, str], rows: Mapping[str, int]) -> str:
-    found = [f"{name} in {plural(number, 'row')}" for name, number in rows.items() if number]
-    where = f"Found: {', '.join(found)}." if found else "None were found."
+    counts = [f"{name} in {plural(number, 'row')}" for name, number in rows.items() if number]
+    where = f"Found: {', '.join(counts)}." if counts else "None were found."
     return sentence("release.suppressed.policy", policy=policy, words=words.get(policy, ""), where=where)
 
 
@@ -225,10 +228,10 @@ def _levels_table(column: ColumnReport, notes: dict[int, str], published: set[in
     hierarchy = column.hierarchy
     sizes = level_sizes(hierarchy)
     # A tree of hundreds of levels has no readable table: show the levels in use, the top and the bottom.
-    shown = range(len(sizes)) if len(sizes) <= 40 else sorted({0, len(sizes) - 1, *notes})
+    levels_shown = range(len(sizes)) if len(sizes) <= 40 else sorted({0, len(sizes) - 1, *notes})
     rows: list[list[object]] = []
     kinds = []
-    for level in reversed(list(shown)):
+    for level in reversed(list(levels_shown)):
         labels: Sequence[str] = ()
         if len(sizes) <= 40:
             nodes = hierarchy.level(level).nodes

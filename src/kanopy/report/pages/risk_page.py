@@ -14,7 +14,7 @@ from kanopy.report.text import counting, lines, listed, plural, sentence, told, 
 
 
 def risk_page(
-    found: Mapping[str, Any],
+    results: Mapping[str, Any],
     *,
     given_away: Mapping[str, Sequence[Mapping[str, Any]]],
     source: str,
@@ -23,58 +23,61 @@ def risk_page(
 ) -> str:
     """The whole page from what `RiskAssessment.to_dict` gives; `given_away`, the values behind the scores of special
     uniques and unsafe combinations are examples with values."""
-    with counting(found.get("counted", "rows")):
-        return _page(found, given_away, source, values, combinations)
+    with counting(results.get("counted", "rows")):
+        return _page(results, given_away, source, values, combinations)
 
 
 def _page(
-    found: Mapping[str, Any],
+    results: Mapping[str, Any],
     given_away: Mapping[str, Sequence[Mapping[str, Any]]],
     source: str,
     values: Sequence[Mapping[str, Any]],
     combinations: Iterable[Mapping[str, Any]],
 ) -> str:
-    limit = found["threshold"]
-    names = found["quasi_identifiers"]
+    limit = results["threshold"]
+    names = results["quasi_identifiers"]
     judged = sentence("risk.judged", count=len(names), names=listed(names, 12))
-    if found["quasi_identifiers_suggested"]:
+    if results["quasi_identifiers_suggested"]:
         judged += told("risk.suggested")
     parts = [
-        ("groups", "Groups", sections.groups(found)),
-        ("attackers", "Attackers", sections.attackers(found)),
-        ("population", "Population", sections.population(found)),
-        ("survey", "Survey", survey(found)),
-        ("special", "Special uniques", special_uniques(found, values)),
-        ("every", "Combinations", unsafe_combinations(found, combinations)),
-        ("identifying", "Columns", sections.columns(found)),
-        ("linkage", "Linkage attack", sections.attacks(found)),
-        ("treated", "Treated numbers", figures_of(found["treated_numbers"])),
-        ("more", "Order and time", sections.knowing_more(found)),
-        ("disclosure", "Given away", sections.disclosure(found) + sections.examples(given_away)),
+        ("groups", "Groups", sections.groups(results)),
+        ("attackers", "Attackers", sections.attackers(results)),
+        ("population", "Population", sections.population(results)),
+        ("survey", "Survey", survey(results)),
+        ("special", "Special uniques", special_uniques(results, values)),
+        ("every", "Combinations", unsafe_combinations(results, combinations)),
+        ("identifying", "Columns", sections.columns(results)),
+        ("linkage", "Linkage attack", sections.attacks(results)),
+        ("treated", "Treated numbers", figures_of(results["treated_numbers"])),
+        ("more", "Order and time", sections.knowing_more(results)),
+        ("disclosure", "Given away", sections.disclosure(results) + sections.examples(given_away)),
     ]
     good = limit["rows"] == 0
     return shell(
         "Risk assessment", source,
         good=good, verdict=sentence("risk.safe" if good else "risk.unsafe", **limit),
-        sentences=[judged, *known_rows(found), sentence("risk.alone", **{**found, "rows": sections.members(found)})],
-        warning=sentence("risk.warning", names=bool(values or found["every"] or any(given_away.values()))),
-        tiles=tiles(found), parts=parts, footer=told("risk.footer"),
+        sentences=[judged, *known_rows(results), sentence("risk.alone", **{**results,
+        "rows": sections.members(results)})],
+        warning=sentence("risk.warning", names=bool(values or results["every"] or any(given_away.values()))),
+        tiles=tiles(results), parts=parts, footer=told("risk.footer"),
     )  # fmt: skip
 
 
-def known_rows(found: Mapping[str, Any]) -> list[str]:
+def known_rows(results: Mapping[str, Any]) -> list[str]:
     """How much of a person others may know, where people are counted."""
-    if "known" not in found:
+    if "known" not in results:
         return []
-    known = "all rows" if found["known"] == KNOWN_ALL else plural(found["known"], "row")
-    return [worded(told("risk.known").replace("{known}", known), {})]
+    known_of_each = "all rows" if results["known"] == KNOWN_ALL else plural(results["known"], "row")
+    return [worded(told("risk.known").replace("{known}", known_of_each), {})]
 
 
-def tiles(found: Mapping[str, Any]) -> list[Tile]:
+def tiles(results: Mapping[str, Any]) -> list[Tile]:
     """The numbers that matter most."""
-    shown = lines("risk.tiles", {**found, "over": sections.over(found)})
-    if found["survey"] is not None:
-        return shown + lines("risk.tiles_survey", found["survey"])
-    if found["population"] is not None:
-        return shown + lines("risk.tiles_population", found["population"])
-    return shown + (lines("risk.tiles_map", found["journalist"]) if found["journalist"]["k_map"] is not None else [])
+    tile_lines = lines("risk.tiles", {**results, "over": sections.over(results)})
+    if results["survey"] is not None:
+        return tile_lines + lines("risk.tiles_survey", results["survey"])
+    if results["population"] is not None:
+        return tile_lines + lines("risk.tiles_population", results["population"])
+    return tile_lines + (
+        lines("risk.tiles_map", results["journalist"]) if results["journalist"]["k_map"] is not None else []
+    )

@@ -16,15 +16,15 @@ from kanopy.report.text import Markup, plural, sentence
 
 def edge_losses(h: Hierarchy, quality: SemanticQuality) -> dict[int, float]:
     """Per node the loss of the edge above it, between 0 and 1: the largest of the values that pass over it."""
-    found: dict[int, float] = {}
+    losses: dict[int, float] = {}
     most = max(quality.maximum, float(np.nanmax(quality.losses)), 1e-12)
     parent = h.tree()
     for level in range(1, h.height + 1):
         for value in range(h.size):
             node = int(h.table[level - 1, value])
             if parent[node] == h.table[level, value] and not np.isnan(quality.losses[level - 1, value]):
-                found[node] = max(found.get(node, 0.0), float(quality.losses[level - 1, value]) / most)
-    return found
+                losses[node] = max(losses.get(node, 0.0), float(quality.losses[level - 1, value]) / most)
+    return losses
 
 
 def semantic_page(items: Sequence[tuple[str, Hierarchy, SemanticQuality]], level_score: str = "mean") -> str:
@@ -34,8 +34,8 @@ def semantic_page(items: Sequence[tuple[str, Hierarchy, SemanticQuality]], level
     by_name = dict(qualities)
     rows = []
     for entry in ranked:
-        each = by_name[entry["file"]]
-        numbers = (each.mean_score, each.score, each.agreement)
+        semantic_quality = by_name[entry["file"]]
+        numbers = (semantic_quality.mean_score, semantic_quality.score, semantic_quality.agreement)
         rows.append([str(entry["rank"]), entry["file"], *(f"{number:.4f}" for number in numbers)])
     head, names = qualities[0][1], ", ".join(name for name, _ in qualities)
     best = by_name[ranked[0]["file"]]
@@ -62,8 +62,8 @@ def semantic_page(items: Sequence[tuple[str, Hierarchy, SemanticQuality]], level
 def levels_table(quality: SemanticQuality) -> Markup:
     """What each level loses, and its worst transitions."""
     rows = [
-        {**vars(each), "transitions": ", ".join(f"{t.leaf} → {t.ancestor}" for t in each.worst[:3])}
-        for each in quality.levels
+        {**vars(level), "transitions": ", ".join(f"{t.leaf} → {t.ancestor}" for t in level.worst[:3])}
+        for level in quality.levels
     ]
     return records("semantic", rows, score=quality.score)
 

@@ -18,47 +18,51 @@ Found = Mapping[str, Any]
 MOST_SETS, MOST_EXAMPLES = 20, 50
 
 
-def survey(found: Found) -> str:
+def survey(results: Found) -> str:
     """Individual and household risk, and rows by their risk."""
-    own = found["survey"]
-    if own is None:
+    survey_risk = results["survey"]
+    if survey_risk is None:
         return ""
-    shown = lines("risk.survey.lines", own)
+    survey_lines = lines("risk.survey.lines", survey_risk)
     household = ""
-    if own["household"] is not None:
-        shown += lines("risk.survey.household_lines", own["household"])
-        household = sentence("risk.survey.household", **own["household"])
-    published = sum(each["rows"] for each in own["bins"])
-    bins = [(_range(each), each["rows"] / (published or 1)) for each in own["bins"]]
+    if survey_risk["household"] is not None:
+        survey_lines += lines("risk.survey.household_lines", survey_risk["household"])
+        household = sentence("risk.survey.household", **survey_risk["household"])
+    published = sum(entry["rows"] for entry in survey_risk["bins"])
+    bins = [(_range(entry), entry["rows"] / (published or 1)) for entry in survey_risk["bins"]]
     chart = charts.columns_chart(bins, "Share of rows", "Risk of the row")
-    listing = table("Individual risk", ["Risk", "Number", "In words"], shown, [1])
+    listing = table("Individual risk", ["Risk", "Number", "In words"], survey_lines, [1])
     counted = table(
-        "Rows by risk", ["Risk of the row", "Rows"], [[_range(each), whole(each["rows"])] for each in own["bins"]], [1]
+        "Rows by risk",
+        ["Risk of the row", "Rows"],
+        [[_range(entry), whole(entry["rows"])] for entry in survey_risk["bins"]],
+        [1],
     )
     return part(
         "risk.survey", listing, pair(drawing(chart, "individual", told("risk.survey.described")), counted),
-        weight=own["weight"], rows=published, people=round(own["represented"]), missing=own["missing_means"] == "any",
+        weight=survey_risk["weight"], rows=published, people=round(survey_risk["represented"]),
+        missing=survey_risk["missing_means"] == "any",
         household=household,
     )  # fmt: skip
 
 
-def _range(each: Found) -> str:
-    ends = percent(each["over"]), percent(each["up_to"])
-    return "–".join(ends) if each["over"] else f"up to {ends[1]}"
+def _range(entry: Found) -> str:
+    ends = percent(entry["over"]), percent(entry["up_to"])
+    return "–".join(ends) if entry["over"] else f"up to {ends[1]}"
 
 
-def special_uniques(found: Found, values: Sequence[Found] = ()) -> str:
+def special_uniques(results: Found, values: Sequence[Found] = ()) -> str:
     """SUDA: which columns and values single rows out."""
-    own = found["special_uniques"]
-    if own is None:
+    suda = results["special_uniques"]
+    if suda is None:
         return ""
-    ordered = sorted(own["columns"], key=lambda each: -each["share"])
-    chart = charts.bars([(each["column"], each["share"]) for each in ordered[:20]], "Share of all scores")
-    sizes = [[whole(each["size"]), whole(each["sets"])] for each in own["sets"]]
-    shown = [
-        {**each, "shown": "missing" if each["value"] is None else each["value"]} for each in values[:MOST_EXAMPLES]
+    ordered = sorted(suda["columns"], key=lambda entry: -entry["share"])
+    chart = charts.bars([(entry["column"], entry["share"]) for entry in ordered[:20]], "Share of all scores")
+    sizes = [[whole(entry["size"]), whole(entry["sets"])] for entry in suda["sets"]]
+    values_shown = [
+        {**entry, "shown": "missing" if entry["value"] is None else entry["value"]} for entry in values[:MOST_EXAMPLES]
     ]
-    dis = "" if own["highest_dis"] is None else sentence("risk.special.dis", **own)
+    dis = "" if suda["highest_dis"] is None else sentence("risk.special.dis", **suda)
     return part(
         "risk.special",
         pair(
@@ -66,29 +70,33 @@ def special_uniques(found: Found, values: Sequence[Found] = ()) -> str:
             table(told("risk.special.sizes_caption"), ["Columns in the set", "Sets"], sizes, [1]),
         ),
         records("risk.special", ordered),
-        fold("Values", "examples", records("risk.special.values", shown)) if shown else "",
-        **{**own, "dis": dis},
+        fold("Values", "examples", records("risk.special.values", values_shown)) if values_shown else "",
+        **{**suda, "dis": dis},
     )
 
 
-def unsafe_combinations(found: Found, combinations: Iterable[Found] = ()) -> str:
+def unsafe_combinations(results: Found, combinations: Iterable[Found] = ()) -> str:
     """Combinations of a few columns that too few rows share."""
-    own = found["every"]
-    if own is None:
+    unsafe = results["every"]
+    if unsafe is None:
         return ""
-    asked = ", ".join(f"{each['k']:,} rows behind every {each['columns']} columns" for each in own["asked"])
-    sets = [{**each, "names": " + ".join(each["columns"])} for each in own["sets"][:MOST_SETS]]
-    more = sentence("risk.every.more", shown=len(sets), sets=len(own["sets"])) if len(own["sets"]) > len(sets) else ""
+    asked = ", ".join(f"{entry['k']:,} rows behind every {entry['columns']} columns" for entry in unsafe["asked"])
+    sets = [{**entry, "names": " + ".join(entry["columns"])} for entry in unsafe["sets"][:MOST_SETS]]
+    more = (
+        sentence("risk.every.more", shown=len(sets), sets=len(unsafe["sets"]))
+        if len(unsafe["sets"]) > len(sets)
+        else ""
+    )
     examples = [
-        {**each, "group": ", ".join(
+        {**entry, "group": ", ".join(
             f"{column} = {'missing' if value is None else value}"
-            for column, value in zip(each["columns"], each["values"], strict=True)
+            for column, value in zip(entry["columns"], entry["values"], strict=True)
         )}
-        for each in islice(combinations, MOST_EXAMPLES)
+        for entry in islice(combinations, MOST_EXAMPLES)
     ]  # fmt: skip
     return part(
         "risk.every",
         records("risk.every", sets) if sets else "",
         fold("Combinations", "examples", records("risk.every.examples", examples)) if examples else "",
-        asked=asked, rows=own["rows"], more=more,
+        asked=asked, rows=unsafe["rows"], more=more,
     )  # fmt: skip

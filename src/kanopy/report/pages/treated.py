@@ -16,11 +16,12 @@ def treated_section(treatments: Sequence[Mapping[str, Any]], studies: Sequence[A
     if not treatments:
         return Markup("")
     rows = [
-        [each["column"], each["method"], each["guarantees"], each["lacks"], each["verified"]] for each in treatments
+        [treatment["column"], treatment["method"], treatment["guarantees"], treatment["lacks"], treatment["verified"]]
+        for treatment in treatments
     ]
     promises = table("", ["column", "treatment", "guarantees", "does not promise", "verified"], rows)
-    numbers = figures_of([each.to_dict() for each in studies])
-    drawn = [f"<h3>{esc(each.column)}</h3>{_drawn(each)}" for each in studies if each.histogram]
+    numbers = figures_of([study.to_dict() for study in studies])
+    drawn = [f"<h3>{esc(study.column)}</h3>{_drawn(study)}" for study in studies if study.histogram]
     legend = LEGEND if drawn else ""
     return section(
         "Treated columns",
@@ -34,7 +35,7 @@ def treated_section(treatments: Sequence[Mapping[str, Any]], studies: Sequence[A
 
 def figures_of(studies: Sequence[Mapping[str, Any]]) -> str:
     """Risk and utility of treated numbers as a table; empty where there are none."""
-    figures = [row for each in studies if (row := _figures(each)) is not None]
+    figures = [row for study in studies if (row := _figures(study)) is not None]
     if not figures:
         return ""
     return table(
@@ -55,8 +56,8 @@ def _number(value: float | None) -> str:
 
 
 def _largest(values: Mapping[str, float | None]) -> str:
-    known = [abs(value) for value in values.values() if value is not None]
-    return _number(max(known)) + " sd" if known else "–"
+    magnitudes = [abs(value) for value in values.values() if value is not None]
+    return _number(max(magnitudes)) + " sd" if magnitudes else "–"
 
 
 def _figures(study: Mapping[str, Any]) -> list[str] | None:
@@ -77,8 +78,8 @@ def _drawn(study: Any) -> str:
     chart: Chart = before_after(
         names, [b for _, b, _ in study.histogram], [a for _, _, a in study.histogram], study.column
     )
-    told = "; ".join(f"{name}: {percent(b)} before, {percent(a)} after" for name, b, a in study.histogram)
-    return drawing(chart, "before-after", f"Shares of {study.column}: {told}.")
+    description = "; ".join(f"{name}: {percent(b)} before, {percent(a)} after" for name, b, a in study.histogram)
+    return drawing(chart, "before-after", f"Shares of {study.column}: {description}.")
 
 
 def treated_page(

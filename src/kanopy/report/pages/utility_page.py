@@ -11,45 +11,47 @@ from kanopy.report.shell import Tile, shell
 from kanopy.report.text import lines, listed, sentence, told
 
 
-def utility_page(found: Mapping[str, Any], distributions: Mapping[str, Mapping[str, Any]], *, source: str) -> str:
+def utility_page(results: Mapping[str, Any], distributions: Mapping[str, Mapping[str, Any]], *, source: str) -> str:
     """The whole page from what `Assessment.to_dict` gives and the distributions before and after."""
-    found = {**found, "published": found["released_rows"] / found["rows"] if found["rows"] else 0}
-    sentences = [sentence("utility.published", **found)]
-    if found["dropped_columns"]:
-        sentences.append(sentence("utility.dropped", names=listed(found["dropped_columns"], 8)))
+    results = {**results, "published": results["released_rows"] / results["rows"] if results["rows"] else 0}
+    sentences = [sentence("utility.published", **results)]
+    if results["dropped_columns"]:
+        sentences.append(sentence("utility.dropped", names=listed(results["dropped_columns"], 8)))
     parts = [
-        ("loss", "Loss", sections.losses(found)),
-        ("treated", "Treated numbers", figures_of(found["treated_numbers"])),
-        ("distributions", "Distributions", sections.distributions(found, distributions)),
-        ("pairs", "Associations", sections.pairs(found)),
-        ("queries", "Counts", sections.queries(found)),
-        ("learning", "Learning", sections.learning(found)),
-        ("bounds", "Statistics", sections.bounds(found)),
-        ("notes", "Notes", sections.notes(found)),
+        ("loss", "Loss", sections.losses(results)),
+        ("treated", "Treated numbers", figures_of(results["treated_numbers"])),
+        ("distributions", "Distributions", sections.distributions(results, distributions)),
+        ("pairs", "Associations", sections.pairs(results)),
+        ("queries", "Counts", sections.queries(results)),
+        ("learning", "Learning", sections.learning(results)),
+        ("bounds", "Statistics", sections.bounds(results)),
+        ("notes", "Notes", sections.notes(results)),
     ]
     return shell(
         "Utility assessment", source,
         good=True,
-        verdict=sentence("utility.verdict", loss=found["loss"]),
+        verdict=sentence("utility.verdict", loss=results["loss"]),
         sentences=sentences,
         warning=told("utility.warning"),
-        tiles=tiles(found),
+        tiles=tiles(results),
         parts=parts,
         footer=told("utility.footer"),
     )  # fmt: skip
 
 
-def tiles(found: Mapping[str, Any]) -> list[Tile]:
+def tiles(results: Mapping[str, Any]) -> list[Tile]:
     """The numbers that matter most."""
-    published = found["released_rows"] / found["rows"] if found["rows"] else 0
-    shown = lines("utility.tiles", {"loss": found["loss"], "published": published})
-    if found["columns"]:
-        shown += lines("utility.tiles_columns", max(found["columns"], key=lambda each: each["total_variation"]))
-    if found["queries"]:
-        shown += lines("utility.tiles_queries", found["queries"])
-    if any(each["kept"] is not None for each in found["learners"]):
-        shown += lines("utility.tiles_learners", max(found["learners"], key=lambda each: each["after"]))
-    if found["pairs"]:
-        change = sum(abs(each["v_after"] - each["v_before"]) for each in found["pairs"]) / len(found["pairs"])
-        shown += lines("utility.tiles_pairs", {"change": change})
-    return shown
+    published = results["released_rows"] / results["rows"] if results["rows"] else 0
+    tile_lines = lines("utility.tiles", {"loss": results["loss"], "published": published})
+    if results["columns"]:
+        tile_lines += lines(
+            "utility.tiles_columns", max(results["columns"], key=lambda entry: entry["total_variation"])
+        )
+    if results["queries"]:
+        tile_lines += lines("utility.tiles_queries", results["queries"])
+    if any(entry["kept"] is not None for entry in results["learners"]):
+        tile_lines += lines("utility.tiles_learners", max(results["learners"], key=lambda entry: entry["after"]))
+    if results["pairs"]:
+        change = sum(abs(entry["v_after"] - entry["v_before"]) for entry in results["pairs"]) / len(results["pairs"])
+        tile_lines += lines("utility.tiles_pairs", {"change": change})
+    return tile_lines

@@ -25,7 +25,7 @@ def _scoped(rules: str) -> str:
     """Rules that hold below `.kanopy` only, whatever the page around says of the same elements."""
 
     def below(rule: re.Match[str]) -> str:
-        selectors = ",".join(f"{_MINE} {each.strip()}" for each in rule[1].split(","))
+        selectors = ",".join(f"{_MINE} {selector.strip()}" for selector in rule[1].split(","))
         return f"{selectors}{{{' '.join(rule[2].split())}}}\n"
 
     return _RULE.sub(below, re.sub(r"/\*.*?\*/\s*", "", rules, flags=re.DOTALL)).strip()

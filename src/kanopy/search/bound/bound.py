@@ -124,8 +124,8 @@ def lower_bound(
     # A stage that was stopped in its first pass has proved nothing that the one before it has not.
     search = next((stage for stage in reversed(stages) if stage.own_passes), stages[0])
     best, ladders = search.best[search.priced.record_of_tuple], search.ladders
-    told = SILENT if interrupted else _Unstoppable(progress)
-    proof: Certificate = certify(problem, best, ladders, told, threads, search.allowances())
+    notify = SILENT if interrupted else _Unstoppable(progress)
+    proof: Certificate = certify(problem, best, ladders, notify, threads, search.allowances())
     return Bound(
         proof.value,
         proof.loss,

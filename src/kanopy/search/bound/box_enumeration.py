@@ -76,10 +76,10 @@ class BoxEnumeration:
     ) -> tuple[list[Found], int]:
         """Everything below some levels of the first attributes; `before` are the visits that led there."""
         try:
-            walk, found = self.idle.get_nowait()
+            walk, boxes = self.idle.get_nowait()
         except Empty:
             n = len(self.priced.counts)
-            walk, found = self._new_walk(np.zeros(n, np.int32)), make_found(max(n, ROOM), max(n, ROOM))
+            walk, boxes = self._new_walk(np.zeros(n, np.int32)), make_found(max(n, ROOM), max(n, ROOM))
         depth, width = self.split, len(self.attributes)
         walk.at[DEPTH] = depth
         walk.state[depth] = -1, len(records), len(weights)
@@ -88,26 +88,26 @@ class BoxEnumeration:
         walk.weights[depth, : len(weights)] = weights
         parts, visits, ended = [], before, False
         while not ended:
-            found.used[:] = 0
-            ended = self._walk(price, walk, found, depth, width) == ENDED
+            boxes.used[:] = 0
+            ended = self._walk(price, walk, boxes, depth, width) == ENDED
             visits += int(walk.at[VISITS])
-            count, entries = found.used.tolist()
+            count, entries = boxes.used.tolist()
             if count:
                 parts.append(
                     Found(
-                        found.weight[:count].copy(), found.start[: count + 1].copy(), found.record[:entries].copy(),
-                        found.used.copy(),
+                        boxes.weight[:count].copy(), boxes.start[: count + 1].copy(), boxes.record[:entries].copy(),
+                        boxes.used.copy(),
                     )
                 )  # fmt: skip
-        self.idle.put((walk, found))
+        self.idle.put((walk, boxes))
         return parts, visits
 
     def _new_walk(self, order: Ints) -> Walk:
         return make_walk(self.priced.boxes, int(self.priced.counts.sum()), self.k, order)
 
-    def _walk(self, price: Floats, walk: Walk, found: Found, begin: int, end: int) -> int:
+    def _walk(self, price: Floats, walk: Walk, boxes: Found, begin: int, end: int) -> int:
         counts: Longs = self.priced.counts
         return walk_boxes(
-            self.priced.boxes, self.priced.sizes, self.attributes, price, counts, self.k, walk, found, begin, end,
+            self.priced.boxes, self.priced.sizes, self.attributes, price, counts, self.k, walk, boxes, begin, end,
             1 << 62,
         )  # fmt: skip

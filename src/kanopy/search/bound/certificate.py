@@ -106,13 +106,13 @@ class WholeAllowances:
         used = np.flatnonzero(allowances.amount > 0)
         lengths = np.diff(allowances.start)[used]
         sets = [allowances.tuples[allowances.start[r] : allowances.start[r + 1]] for r in used.tolist()]
-        if any(len(np.unique(each)) < len(each) for each in sets):
+        if any(len(np.unique(members)) < len(members) for members in sets):
             raise AssertionError("A limit names a tuple twice.")
         tuples = np.concatenate([np.zeros(0, np.int64), *sets])
         self.amount = np.floor(np.ldexp(allowances.amount[used], bits)).astype(np.int64)
         start = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
         self.allowances = Allowances(start, tuples, np.ldexp(self.amount.astype(np.float64), -bits))
-        rows = [int(problem.domain.counts[each].sum()) for each in sets]
+        rows = [int(problem.domain.counts[members].sum()) for members in sets]
         self.paid = sum(amount * (n // problem.k) for amount, n in zip(self.amount.tolist(), rows, strict=True))
         self.most_tuples = int(lengths.max(initial=0))
         self.count = len(used)
@@ -227,9 +227,9 @@ def find_dishonest(
             excess = dearest - k * weighs + np.add.reduceat(more * above, begins)
             open_ = np.flatnonzero(undecided)
             undecided[open_] = excess[open_] > limits.around(inside, begins[open_], lengths[open_])
-        kept = lengths[undecided]
+        staying = lengths[undecided]
         left = inside[np.repeat(undecided, lengths)]
-        return left, np.repeat(np.arange(len(kept)), kept), np.repeat(weighs[undecided], kept)
+        return left, np.repeat(np.arange(len(staying)), staying), np.repeat(weighs[undecided], staying)
 
     def down_to(end: int, depth: int, members: Longs, group: Longs, weight: Longs) -> Iterator[_Left]:
         """What is left at some depth, for every choice of rungs on the way there."""
@@ -239,15 +239,15 @@ def find_dishonest(
                 yield from [left] if depth == end else down_to(end, depth + 1, *left)
 
     def below(left: _Left) -> list[Longs]:
-        return [each[0] for each in down_to(last, split, *left)]
+        return [triple[0] for triple in down_to(last, split, *left)]
 
     wrong = np.zeros(len(prices), np.bool_)
     nothing = np.zeros(len(prices), np.int64)
     whole = np.argsort(-prices, kind="stable"), nothing, nothing
     begins_with = down_to(split - 1, 0, *whole) if split else iter([whole])
-    for found in in_order(
+    for batch in in_order(
         (partial(below, left) for left in begins_with), threads, lambda: progress("checking the bound", None)
     ):
-        for tuples in found:
+        for tuples in batch:
             wrong[tuples] = True
     return wrong

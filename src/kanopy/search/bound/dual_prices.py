@@ -180,8 +180,8 @@ class DualPrices:
         for cut in np.argsort(-pool.pressure, kind="stable").tolist():
             if pool.pressure[cut] < least * self.k:
                 return
-            own = slice(int(pool.start[cut]), int(pool.start[cut + 1]))
-            yield pool.record[own], np.rint(pool.share[own] * pool.size[cut]).astype(np.int64)
+            span = slice(int(pool.start[cut]), int(pool.start[cut + 1]))
+            yield pool.record[span], np.rint(pool.share[span] * pool.size[cut]).astype(np.int64)
 
     def allowances(self) -> Allowances:
         """What goes with the best prices, for the tuples of the domain."""
@@ -192,11 +192,11 @@ class DualPrices:
         start = np.concatenate([[0], np.cumsum(lengths)])[self.limits.start]
         return Allowances(start.astype(np.int64), tuples, self.best_allowance)
 
-    def _tell(self, stage: str, number: int, part: float) -> None:
+    def _tell(self, stage: str, number: int, fraction: float) -> None:
         if (self.deadline is not None and self.work.spent > self.deadline) or self.work.cut:
             raise _OutOfTime
         note = f"bound {self._loss(self.best_value):.4f}" if self.history else ""
-        done = (number + part) / self.passes
+        done = (number + fraction) / self.passes
         if self.deadline is not None:
             done = max(done, (self.work.spent - self.started) / max(1e-9, self.deadline - self.started))
         self.progress(stage, min(0.99, done), note)
@@ -230,10 +230,10 @@ class DualPrices:
         def look() -> None:
             self._tell("pricing rows", number, 0.8 * parts / (parts + 10))
 
-        for found, visits in self.walks.too_dear(price, look):
+        for batches, visits in self.walks.too_dear(price, look):
             parts += 1
             look()
-            for boxes in found:
+            for boxes in batches:
                 before = int(cuts.used[0])
                 cap_boxes(
                     priced.boxes, boxes, price, priced.counts, self.k, self.limits.arrays, allowance, cuts, repaired,
@@ -290,9 +290,9 @@ class DualPrices:
     def _add_limits(self) -> None:
         """New limits where parts of classes crowd, without allowances at first."""
         pool = self.pool
-        part = pool.pressure / np.maximum(pool.size, 1.0)
+        fraction = pool.pressure / np.maximum(pool.size, 1.0)
         boxes, of_cut = np.unique(pool.box, return_inverse=True)
-        of_box = np.bincount(of_cut.reshape(-1), part, len(boxes)).astype(np.float64)
+        of_box = np.bincount(of_cut.reshape(-1), fraction, len(boxes)).astype(np.float64)
         small = (of_box >= LEAST_PART) & (pool.rows[boxes] <= LARGEST * self.k)
         boxes, of_box, held = boxes[small], of_box[small], pool.boxes()
         lengths = np.diff(held.start)[boxes]
@@ -328,22 +328,22 @@ class _Pool:
             )
         ]
 
-    def keep_boxes(self, priced: Priced, found: Found, which: Longs, k: int, limited: bool) -> None:
+    def keep_boxes(self, priced: Priced, boxes: Found, which: Longs, k: int, limited: bool) -> None:
         """Keep boxes with their dearest records, to look at them again at other prices."""
-        begins = found.start[which]
-        lengths = np.minimum(found.start[which + 1] - begins, MEMBERS * k)
+        begins = boxes.start[which]
+        lengths = np.minimum(boxes.start[which + 1] - begins, MEMBERS * k)
         levels = np.zeros((len(which), priced.boxes.tuples.shape[1]), np.int32)
         rows = np.full(len(which), NO_LIMIT, np.int64)
         if limited:
-            span_boxes(priced.boxes, priced.counts, found.start, found.record, which, LARGEST * k, levels, rows)
-        record = found.record[stretches(begins, lengths)]
-        self._boxes.append((found.weight[which], lengths, record, found.record[begins], levels, rows))
+            span_boxes(priced.boxes, priced.counts, boxes.start, boxes.record, which, LARGEST * k, levels, rows)
+        record = boxes.record[stretches(begins, lengths)]
+        self._boxes.append((boxes.weight[which], lengths, record, boxes.record[begins], levels, rows))
         self.count += len(which)
 
     def _all(self) -> tuple[Floats, Longs, Ints, Ints, Ints, Longs]:
         if len(self._boxes) > 1:
             weight, lengths, record, head, levels, rows = (
-                np.concatenate(each) for each in zip(*self._boxes, strict=True)
+                np.concatenate(columns) for columns in zip(*self._boxes, strict=True)
             )
             self._boxes = [(weight, lengths, record, head, levels, rows)]
         return self._boxes[0]
@@ -372,19 +372,19 @@ class _Pool:
     def limits_around(self, limits: LimitedSets) -> tuple[Longs, Ints]:
         """The limits around every box, end to end, and where those of each begin."""
         start = np.zeros(self.count + 1, np.int64)
-        found = np.zeros(0, np.int32)
+        limit_numbers = np.zeros(0, np.int32)
         if len(limits.classes):
-            find_limits(limits.arrays, self.head, self.levels, self.rows, start, found)
-            found = np.zeros(int(start[-1]), np.int32)
-            find_limits(limits.arrays, self.head, self.levels, self.rows, start, found)
-        return start, found
+            find_limits(limits.arrays, self.head, self.levels, self.rows, start, limit_numbers)
+            limit_numbers = np.zeros(int(start[-1]), np.int32)
+            find_limits(limits.arrays, self.head, self.levels, self.rows, start, limit_numbers)
+        return start, limit_numbers
 
     def eased(self, limits: LimitedSets, allowance: Floats) -> Eased:
         """The limits that every cut lies in."""
-        start, found = self.limits_around(limits)
+        start, limit_numbers = self.limits_around(limits)
         lengths = np.diff(start)[self.box]
         starts = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
-        limit = found[stretches(start[self.box], lengths)]
+        limit = limit_numbers[stretches(start[self.box], lengths)]
         return Eased(starts, limit, 1.0 / self.size, limits.classes, allowance)
 
     def add(self, cuts: Cuts) -> None:

@@ -75,20 +75,20 @@ def index_limits(priced: Priced, k: int, limit: Ints, levels: Ints, start: Longs
 
 
 def with_crowded(
-    priced: Priced, k: int, limits: LimitedSets, levels: Ints, part: Floats, start: Longs, record: Ints, most: int
+    priced: Priced, k: int, limits: LimitedSets, levels: Ints, fraction: Floats, start: Longs, record: Ints, most: int
 ) -> tuple[LimitedSets, int]:
     """The limits, and new ones where more classes lie within a set than it admits; how many entries were looked at.
 
-    Boxes with `levels` are chosen with a `part` each and hold `record[start[b]:start[b + 1]]`. New limits are boxes
+    Boxes with `levels` are chosen with a `fraction` each and hold `record[start[b]:start[b + 1]]`. New limits are boxes
     around two of them that have a record in common, and unions of several.
     """
-    around, looked = _around_two(priced, k, levels, part, start, record)
-    known, added = limits, [around, _unions(priced, k, levels, part, start, record)]
-    for found in added:
-        new = np.unique(np.concatenate([known.key, found.key]), return_index=True)[1]
-        new = np.sort(new[new >= len(known.key)] - len(known.key))[:most]
-        known = _both(priced, k, known, found, new)
-    return known, looked + int((np.bincount(record).astype(np.int64) ** 2).sum())
+    around, looked = _around_two(priced, k, levels, fraction, start, record)
+    limits_so_far, added = limits, [around, _unions(priced, k, levels, fraction, start, record)]
+    for candidates in added:
+        new = np.unique(np.concatenate([limits_so_far.key, candidates.key]), return_index=True)[1]
+        new = np.sort(new[new >= len(limits_so_far.key)] - len(limits_so_far.key))[:most]
+        limits_so_far = _both(priced, k, limits_so_far, candidates, new)
+    return limits_so_far, looked + int((np.bincount(record).astype(np.int64) ** 2).sum())
 
 
 def _both(priced: Priced, k: int, limits: LimitedSets, more: LimitedSets, which: Longs) -> LimitedSets:
@@ -104,14 +104,14 @@ def _both(priced: Priced, k: int, limits: LimitedSets, more: LimitedSets, which:
     )  # fmt: skip
 
 
-def _unions(priced: Priced, k: int, levels: Ints, part: Floats, start: Longs, record: Ints) -> LimitedSets:
+def _unions(priced: Priced, k: int, levels: Ints, fraction: Floats, start: Longs, record: Ints) -> LimitedSets:
     """Unions of chosen boxes that are too full, the fullest first."""
-    count, of_entry = len(part), np.repeat(np.arange(len(part), dtype=np.int32), np.diff(start))
+    count, of_entry = len(fraction), np.repeat(np.arange(len(fraction), dtype=np.int32), np.diff(start))
     rows = summed(priced.counts[record], of_entry, count).astype(np.int64)
     first = np.concatenate([[0], np.cumsum(np.bincount(record, minlength=len(priced.counts)))]).astype(np.int64)
     sizes, chosen, excess = np.zeros(count, np.int64), np.zeros((count, MOST_BOXES), np.int32), np.zeros(count)
     grow_crowds(
-        start, record, rows, part, first, of_entry[np.argsort(record, kind="stable")], priced.counts, k,
+        start, record, rows, fraction, first, of_entry[np.argsort(record, kind="stable")], priced.counts, k,
         LARGEST_UNION * k, make_crowds(len(priced.counts), count, MOST_BOXES), sizes, chosen, excess,
     )  # fmt: skip
     crowded = np.flatnonzero(excess > LEAST_CROWD)
@@ -125,12 +125,12 @@ def _unions(priced: Priced, k: int, levels: Ints, part: Floats, start: Longs, re
 
 
 def _around_two(
-    priced: Priced, k: int, levels: Ints, part: Floats, start: Longs, record: Ints
+    priced: Priced, k: int, levels: Ints, fraction: Floats, start: Longs, record: Ints
 ) -> tuple[LimitedSets, int]:
     """Boxes around two chosen ones that are too full, the fullest first; how many records were looked at."""
     boxes, width = priced.boxes, levels.shape[1]
     head = record[start[:-1]]
-    one, two = _neighbours(np.repeat(np.arange(len(part)), np.diff(start)), record)
+    one, two = _neighbours(np.repeat(np.arange(len(fraction)), np.diff(start)), record)
     joint = np.maximum(levels[one], levels[two])
     for j in range(width):
         codes, _ = level_tables(boxes, j)
@@ -139,7 +139,7 @@ def _around_two(
     heads, all_levels = np.concatenate([head, head[one]]), np.concatenate([levels, joint])
     first = distinct_boxes(boxes, heads, all_levels)
     heads, all_levels = heads[first], np.ascontiguousarray(all_levels[first])
-    crowd = _inside(priced, heads, all_levels, head, levels, part)
+    crowd = _inside(priced, heads, all_levels, head, levels, fraction)
     # At least one class has room wherever one lies.
     several = np.flatnonzero(crowd > 1 + LEAST_CROWD)
     looked = len(number_rows(all_levels).first) * len(head)

@@ -173,10 +173,10 @@ class _Lifting:
         if self.problem.of_sizes:
             reached = np.minimum(k, together)
             return np.asarray((reached[here] - size) / np.maximum(1, k - size), np.float64), reached
-        place = np.full(len(self.size), -1, np.int64)
-        place[members] = number
-        records = np.flatnonzero(place[self.class_of] >= 0)
-        unsafe = self.judge.unsafe(place[self.class_of[records]], len(together), records)
+        meeting_of_class = np.full(len(self.size), -1, np.int64)
+        meeting_of_class[members] = number
+        records = np.flatnonzero(meeting_of_class[self.class_of] >= 0)
+        unsafe = self.judge.unsafe(meeting_of_class[self.class_of[records]], len(together), records)
         # Models give no measure of how far a class is from safe: the part of its rows that would be new stands for it.
         grown = 0.5 * (1.0 - size / np.maximum(1, together[here]))
         return np.where(unsafe[here], grown, 1.0), together
@@ -236,8 +236,8 @@ class _Lifting:
         forest = self.forest
         worth = forest.worth
         meeting = self._common(np.broadcast_to(self.at[c], (len(safe), self.at.shape[1])), self.at[safe])
-        kept = worth[meeting].sum(axis=1)
-        cost = self.size[safe] * (worth[self.at[safe]].sum(axis=1) - kept) - self.size[c] * kept
+        retained = worth[meeting].sum(axis=1)
+        cost = self.size[safe] * (worth[self.at[safe]].sum(axis=1) - retained) - self.size[c] * retained
         order = np.argsort(cost, kind="stable")
         count = 1
         while len(order):
@@ -249,9 +249,9 @@ class _Lifting:
             inside[chosen] = inside[c] = True
             records = np.flatnonzero(inside[self.class_of])
             if not self.judge.unsafe(np.zeros(len(records), np.int64), 1, records)[0]:
-                own = self.size[chosen]
-                before = float(np.dot(own, worth[self.at[chosen]].sum(axis=1)))
-                after = float((own.sum() + self.size[c]) * worth[nodes].sum())
+                sizes = self.size[chosen]
+                before = float(np.dot(sizes, worth[self.at[chosen]].sum(axis=1)))
+                after = float((sizes.sum() + self.size[c]) * worth[nodes].sum())
                 return before - after, chosen, nodes
             if count >= len(order):
                 break
@@ -261,8 +261,8 @@ class _Lifting:
     def _common(self, one: Ints, two: Ints) -> Ints:
         """Lowest common ancestors, cell by cell, of nodes under the same roots."""
         ancestor = self.forest.ancestor
-        found = ancestor[0][one]
+        common = ancestor[0][one]
         for row in ancestor[1:]:
             a, b = row[one], row[two]
-            found = np.where((a == b) & (a >= 0), a, found)
-        return np.asarray(found, np.int32)
+            common = np.where((a == b) & (a >= 0), a, common)
+        return np.asarray(common, np.int32)

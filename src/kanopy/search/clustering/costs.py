@@ -61,14 +61,14 @@ def make_measure(domain: Domain, free: Sequence[str], weights: Sequence[float], 
     exact = exact and all(shape.exact for shape in shapes)
     positions = np.empty_like(domain.tuples)
     for j, shape in enumerate(shapes):
-        place = np.full(domain.hierarchies[j].size, -1, np.int32)
-        place[shape.leaf_at] = np.arange(len(shape.leaf_at), dtype=np.int32)
-        positions[:, j] = place[domain.tuples[:, j]]
+        position_of_leaf = np.full(domain.hierarchies[j].size, -1, np.int32)
+        position_of_leaf[shape.leaf_at] = np.arange(len(shape.leaf_at), dtype=np.int32)
+        positions[:, j] = position_of_leaf[domain.tuples[:, j]]
     lines = make_lines(
         [shape.free for shape in shapes],
         *(
-            [_scaled(getattr(shape, part), factor) for shape, factor in zip(shapes, factors, strict=True)]
-            for part in ("point", "value", "gap")
+            [_scaled(getattr(shape, field), factor) for shape, factor in zip(shapes, factors, strict=True)]
+            for field in ("point", "value", "gap")
         ),
     )
     return Measure(
@@ -214,7 +214,7 @@ def _common_scale(wholes: Sequence[int], weights: Sequence[float], multiplier: i
     An attribute that does not vary (whole = 0) costs nothing.
     """
     parts = [Fraction(weight).limit_denominator(1000) for weight in (weights or [1.0] * len(wholes))]
-    ratios = [part / whole if whole else Fraction(0) for part, whole in zip(parts, wholes, strict=True)]
+    ratios = [part_size / whole if whole else Fraction(0) for part_size, whole in zip(parts, wholes, strict=True)]
     shared = lcm(*(ratio.denominator for ratio in ratios))
     largest = sum(ratio * whole for ratio, whole in zip(ratios, wholes, strict=True)) or Fraction(1)
     if shared * largest * multiplier < LARGEST_COST:

@@ -114,8 +114,8 @@ def k_member_clusters(
         grow_clusters(lines, pool, boxes, state, k, int(state[CLUSTER]) + step, low, high, costs, of_row)
     sizes = np.full(count, k, np.int64)
     for row in usable[of_row[usable] < 0]:
-        place = measure.positions[domain.tuple_of_row[row]]
-        of_row[row] = join_cluster(lines, place, count, sizes, low, high, costs)
+        position = measure.positions[domain.tuple_of_row[row]]
+        of_row[row] = join_cluster(lines, position, count, sizes, low, high, costs)
     return Groups(of_row, low, high, measure)
 
 

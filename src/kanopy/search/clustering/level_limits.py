@@ -34,15 +34,15 @@ def within_level_limits(
     groups = 0
     notes: list[str] = []
     for rows in _apart(problem):
-        part = Problem(domain.part(rows), problem.models, problem.metric, weights=problem.weights)
+        subproblem = Problem(domain.part(rows), problem.models, problem.metric, weights=problem.weights)
         try:
-            found = solve(part, progress)
+            solution = solve(subproblem, progress)
         except NoSolution:
             continue
-        recoding = found.recoding
-        notes.extend(found.notes)
-        kept = recoding.group_of_row >= 0
-        of_row = recoding.group_of_row[kept]
+        recoding = solution.recoding
+        notes.extend(solution.notes)
+        published = recoding.group_of_row >= 0
+        of_row = recoding.group_of_row[published]
         for j in range(domain.width):
             nodes = recoding.nodes[j][recoding.codes[:, j]]
             if (nodes[of_row] < 0).any():
@@ -50,8 +50,8 @@ def within_level_limits(
                     f"{domain.names[j]} is generalized without its hierarchy, so its level cannot be limited. "
                     "Drop the limit, or let the column use its hierarchy."
                 )
-            nodes_of_row[rows[kept], j] = nodes[of_row]
-        group_of_row[rows[kept]] = of_row + groups
+            nodes_of_row[rows[published], j] = nodes[of_row]
+        group_of_row[rows[published]] = of_row + groups
         groups += len(recoding.codes)
     kept_rows = np.flatnonzero(group_of_row >= 0)
     lifted = _lifted(problem, nodes_of_row, kept_rows)[kept_rows]
@@ -80,9 +80,9 @@ def _lifted(problem: Problem, nodes_of_row: Ints, rows: np.ndarray[tuple[int], n
     for j, (hierarchy, low) in enumerate(zip(domain.hierarchies, problem.lattice.lowest, strict=True)):
         if low == 0:
             continue
-        leaves, own = domain.tuples[domain.tuple_of_row[rows], j], nodes_of_row[rows, j]
+        leaves, nodes = domain.tuples[domain.tuple_of_row[rows], j], nodes_of_row[rows, j]
         high_enough = np.zeros(len(rows), np.bool_)
         for row in hierarchy.table[low:]:
-            high_enough |= row[leaves] == own
-        lifted[rows, j] = np.where(high_enough, own, hierarchy.table[low][leaves])
+            high_enough |= row[leaves] == nodes
+        lifted[rows, j] = np.where(high_enough, nodes, hierarchy.table[low][leaves])
     return lifted

@@ -92,8 +92,8 @@ def mondrian_groups(
         cut_parts(measure.lines, measure.positions, work, scratch, rules, SLICE_ENTRIES)
         progress("cutting", int(work.state[WRITTEN]) / len(work.out_tuples))
     written, parts = int(work.state[WRITTEN]), int(work.state[CLASSES])
-    owner, counts, part = (piece[:written] for piece in (work.out_tuples, work.out_counts, work.out_classes))
-    starts = np.flatnonzero(np.concatenate([[True], np.diff(part) > 0]))
+    owner, counts, class_of_piece = (piece[:written] for piece in (work.out_tuples, work.out_counts, work.out_classes))
+    starts = np.flatnonzero(np.concatenate([[True], np.diff(class_of_piece) > 0]))
     placed = measure.positions[owner]
     low, high = np.minimum.reduceat(placed, starts, axis=0), np.maximum.reduceat(placed, starts, axis=0)
     assert len(low) == parts
@@ -102,5 +102,5 @@ def mondrian_groups(
     of_row = np.full(domain.rows, -1, np.int32)
     usable = np.flatnonzero(domain.tuple_of_row >= 0)
     ordered = usable[np.argsort(domain.tuple_of_row[usable], kind="stable")]
-    of_row[ordered] = np.repeat(part[by_tuple], counts[by_tuple])
+    of_row[ordered] = np.repeat(class_of_piece[by_tuple], counts[by_tuple])
     return Groups(of_row, low, high, measure)

@@ -33,23 +33,23 @@ def least_gone(problem: Problem, progress: Progress) -> Longs:
     # The attributes that tell most apart come first, in case there are too many pairs.
     order = sorted(range(width), key=lambda j: -lattice.shape[j])
     subsets = list(combinations(order, min(2, width)))
-    known: list[tuple[tuple[int, ...], Longs]] = []
+    known_minima: list[tuple[tuple[int, ...], Longs]] = []
     done = 0
     for number, axes in enumerate(subsets):
-        found = np.zeros([lattice.shape[j] for j in axes], np.int64)
-        done += found.size
+        least = np.zeros([lattice.shape[j] for j in axes], np.int64)
+        done += least.size
         if done > MOST_TABLES:
             break
         progress("preparing bounds", number / len(subsets))
-        for place in np.ndindex(found.shape):
+        for cell in np.ndindex(least.shape):
             chosen = list(lattice.highest)
-            for j, x in zip(axes, place, strict=True):
+            for j, x in zip(axes, cell, strict=True):
                 chosen[j] = lattice.lowest[j] + x
             levels = tuple(chosen)
             table = problem.full_tables.table(levels)
-            found[place] = problem.verdict(levels, table, bound=True).least_suppressed or 0
+            least[cell] = problem.verdict(levels, table, bound=True).least_suppressed or 0
         # What holds for a pair of levels holds for all finer ones.
-        for axis in range(found.ndim):
-            found = np.flip(np.maximum.accumulate(np.flip(found, axis), axis=axis), axis)
-        known.append((axes, found))
-    return most_known(lattice.shape, known)
+        for axis in range(least.ndim):
+            least = np.flip(np.maximum.accumulate(np.flip(least, axis), axis=axis), axis)
+        known_minima.append((axes, least))
+    return most_known(lattice.shape, known_minima)

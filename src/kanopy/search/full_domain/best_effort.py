@@ -160,9 +160,9 @@ class ManyColumns:
         if isinstance(metric, AttributeMetric):
             # What a level of a column adds to the bound of a candidate: its loss without any suppression.
             for j, cost in enumerate(problem.costs):
-                own = cost.loss(cost.totals[: terms.shape[1]])
-                alone = metric.combine([own if i == j else np.zeros(()) for i in range(len(terms))], problem.weights)
-                terms[j, : len(own)] = np.log1p(alone) if metric.mean == "geometric" else alone
+                losses = cost.loss(cost.totals[: terms.shape[1]])
+                alone = metric.combine([losses if i == j else np.zeros(()) for i in range(len(terms))], problem.weights)
+                terms[j, : len(losses)] = np.log1p(alone) if metric.mean == "geometric" else alone
         rows, size = self._failed, max(self.most_open, *self.lattice.shape)
         lowest, most, opened = np.zeros((3, len(highest)), np.int64)
         return Between(
@@ -203,24 +203,24 @@ class ManyColumns:
         if levels in self.known:
             return self.known[levels]
         before = self.problem.work_seconds
-        found = self.problem.evaluate(levels)
+        judgement = self.problem.evaluate(levels)
         self.seen.add(np.array(levels, np.int16).tobytes())
         self.work.spend(self.problem.work_seconds - before)
-        self.keep(found)
-        return found
+        self.keep(judgement)
+        return judgement
 
-    def keep(self, found: LevelJudgement) -> None:
+    def keep(self, level_judgement: LevelJudgement) -> None:
         """Remember the best, what is known, and what rules out all that is finer."""
-        if found.levels in self.known:
+        if level_judgement.levels in self.known:
             return
-        self.known[found.levels] = found
-        if not found.feasible and found.least_suppressed > self.problem.max_suppressed_rows:
-            self._failed.add([found.levels])
+        self.known[level_judgement.levels] = level_judgement
+        if not level_judgement.feasible and level_judgement.least_suppressed > self.problem.max_suppressed_rows:
+            self._failed.add([level_judgement.levels])
             return
-        self._others.add([found.levels], found.score if found.feasible else math.inf)
-        self._answers.append(found)
-        if found.feasible and found.better_than(self.best):
-            self.best = found
+        self._others.add([level_judgement.levels], level_judgement.score if level_judgement.feasible else math.inf)
+        self._answers.append(level_judgement)
+        if level_judgement.feasible and level_judgement.better_than(self.best):
+            self.best = level_judgement
 
     def anywhere(self) -> Levels:
         """A candidate drawn at random."""
@@ -236,15 +236,15 @@ class ManyColumns:
             levels = current.levels
             # Everything a level below is rolled up from one table, which lies a level below in all columns.
             self.prepare(tuple(max(low, level - 1) for low, level in zip(lowest, levels, strict=True)))
-            found = current
+            lowered = current
             for j in self.columns:
                 if levels[j] > lowest[j] and not self.work.over:
                     lower = self.judge((*levels[:j], levels[j] - 1, *levels[j + 1 :]))
-                    if lower.feasible and lower.better_than(found):
-                        found = lower
-            if found is current:
+                    if lower.feasible and lower.better_than(lowered):
+                        lowered = lower
+            if lowered is current:
                 return
-            current = found
+            current = lowered
 
     def up(self) -> None:
         """From the bottom: raise the column that keeps most rows for what it costs, until the release is feasible."""
@@ -256,12 +256,12 @@ class ManyColumns:
             for j in self.columns:
                 if levels[j] < self.lattice.highest[j] and not self.work.over:
                     higher = (*levels[:j], levels[j] + 1, *levels[j + 1 :])
-                    found = self.judge(higher)
-                    saved = current.suppressed_rows - found.suppressed_rows
-                    rated.append((saved / (1e-9 + max(0.0, self.price(higher) - price)), found))
+                    raised = self.judge(higher)
+                    saved = current.suppressed_rows - raised.suppressed_rows
+                    rated.append((saved / (1e-9 + max(0.0, self.price(higher) - price)), raised))
             if not rated:
                 return
-            current = max(rated, key=lambda each: each[0])[1]
+            current = max(rated, key=lambda rating: rating[0])[1]
 
     def prepare(self, levels: Levels) -> None:
         """Have a class table at hand from which many candidates can be rolled up."""
@@ -285,19 +285,19 @@ class ManyColumns:
         patience = max(6, math.ceil(STALE * len(self.columns)))
         after = max(4, math.ceil(AFTER_FORCE * len(self.columns)))
 
-        def settle(found: Reopening | Proof) -> None:
+        def settle(task: Reopening | Proof) -> None:
             nonlocal current, stale, idle
-            if isinstance(found, Proof):
-                self.raise_floor(found)
+            if isinstance(task, Proof):
+                self.raise_floor(task)
                 return
-            best, new = self.best, self.take(found)
-            if found.forced:
+            best, new = self.best, self.take(task)
+            if task.forced:
                 # Where another one was forced meanwhile, the better of the two is gone on with.
-                going_on = stale < patience and found.answer is not None and not found.answer.better_than(current)
+                going_on = stale < patience and task.answer is not None and not task.answer.better_than(current)
                 if not going_on:
-                    current, stale = found.answer or self.best or current, patience - after
-            elif found.answer is not None and found.answer.better_than(current):
-                current, stale = found.answer, 0
+                    current, stale = task.answer or self.best or current, patience - after
+            elif task.answer is not None and task.answer.better_than(current):
+                current, stale = task.answer, 0
             else:
                 stale += 1
             if best is not None and self.best is best and current is not best and stale >= patience:
@@ -316,23 +316,23 @@ class ManyColumns:
                 else:
                     settle(task)
 
-        for found in in_order(tasks(), self.threads, self.notify, AHEAD if self.large else 0):
-            settle(found)
+        for finished in in_order(tasks(), self.threads, self.notify, AHEAD if self.large else 0):
+            settle(finished)
 
     def chosen(self, at: Levels, without: int = -1) -> list[Open]:
         """A few columns at random, never all of them, with all their levels or those next to where they are."""
         order = [j for i in self.random.permutation(len(self.columns)).tolist() if (j := self.columns[i]) != without]
         near = self.random.random() < NEAR
-        found: list[Open] = []
+        open_columns: list[Open] = []
         size = 1
         for j in order[: max(1, len(self.columns) - 1)]:
             low, high = self.lattice.lowest[j], self.lattice.highest[j]
             if near:
                 low, high = max(low, at[j] - 1), min(high, at[j] + 1)
-            if len(found) < MOST_COLUMNS and (not found or size * (high - low + 1) <= self.most_open):
-                found.append((j, low, high))
+            if len(open_columns) < MOST_COLUMNS and (not open_columns or size * (high - low + 1) <= self.most_open):
+                open_columns.append((j, low, high))
                 size *= high - low + 1
-        return found
+        return open_columns
 
     def share(self) -> Budget:
         """What a task may spend, so that all that are under way together do not spend more than is left."""
@@ -361,14 +361,14 @@ class ManyColumns:
         for j, low, high in task.opened:
             between.lowest[j], between.highest[j] = low, high
         size, hits = math.prod(shape), np.empty(others.count, np.int32)
-        known = list_open(
+        count = list_open(
             between, len(columns), size, failed.levels, failed.words, failed.count, others.levels, others.words, hits
         )
         task.work.spend(LISTING_SECONDS + LISTING_SECONDS_EACH * (size + failed.count + others.count))
-        if known < 0:
+        if count < 0:
             return
         possible, bounds = between.possible[:size], between.bounds[:size]
-        task.answer = best_of(self._others.scores[hits[:known]], lambda i: self._answers[hits[i]])
+        task.answer = best_of(self._others.scores[hits[:count]], lambda i: self._answers[hits[i]])
         ceiling = task.ceiling
         if isinstance(self.problem.metric, AttributeMetric) and self.problem.metric.mean == "geometric":
             bounds = np.expm1(bounds)
@@ -378,27 +378,27 @@ class ManyColumns:
             order = np.lexsort((rows.sum(axis=1), bounds[alive]))
             task.levels, task.bounds = rows[order].astype(np.int32), bounds[alive[order]]
 
-    def take(self, found: Reopening) -> bool:
+    def take(self, reopening: Reopening) -> bool:
         """Keep what a reopening has found; whether any of it is new."""
-        self.work.spend(found.work.spent)
+        self.work.spend(reopening.work.spent)
         # A search with more work would have gone on here: nothing else may be begun instead.
-        self.cut |= found.work.over
-        known = len(self.seen)
-        if len(found.judged):
+        self.cut |= reopening.work.over
+        seen_before = len(self.seen)
+        if len(reopening.judged):
             self.seen.update(
-                self.whole(found, found.judged).view(f"V{2 * len(self.lattice.shape)}").reshape(-1).tolist()
+                self.whole(reopening, reopening.judged).view(f"V{2 * len(self.lattice.shape)}").reshape(-1).tolist()
             )
-            self._failed.add(self.whole(found, found.failed))
-        for judgement in found.found:
+            self._failed.add(self.whole(reopening, reopening.failed))
+        for judgement in reopening.found:
             self.keep(judgement)
-        if found.answer is not None and not found.forced and not found.answer.better_than(found.start):
-            found.answer = None
-        return len(self.seen) > known
+        if reopening.answer is not None and not reopening.forced and not reopening.answer.better_than(reopening.start):
+            reopening.answer = None
+        return len(self.seen) > seen_before
 
-    def raise_floor(self, found: Proof) -> None:
+    def raise_floor(self, proof: Proof) -> None:
         """Add what was proved of some columns. What is reopened does not depend on it: nothing is lost if it is cut."""
-        self.work.spend(found.work.spent)
-        self.floor += found.floor
+        self.work.spend(proof.work.spent)
+        self.floor += proof.floor
 
     def whole(self, task: Reopening, levels: IntRows) -> ShortRows:
         """The levels of all columns."""
@@ -416,14 +416,14 @@ class ManyColumns:
             lowest[j], highest[j] = low, high
         levels = task.levels[:, lows < highs]
         with self.memory.one() as memory:
-            part = self.problem.narrowed(tuple(lowest), tuple(highest), memory)
-            cells = len(self.problem.domain.counts) * part.tables.packing.words
+            subproblem = self.problem.narrowed(tuple(lowest), tuple(highest), memory)
+            cells = len(self.problem.domain.counts) * subproblem.tables.packing.words
             task.work.spend(OPENING_SECONDS + OPENING_SECONDS_PER_TUPLE * cells)
-            search = BranchAndBound(part, np.ascontiguousarray(levels), task.bounds, memory)
-            for found in search.run(task.work, task.ceiling):
-                task.found.append(found)
-                if found.feasible and found.better_than(task.answer):
-                    task.answer = found
+            search = BranchAndBound(subproblem, np.ascontiguousarray(levels), task.bounds, memory)
+            for judgement in search.run(task.work, task.ceiling):
+                task.found.append(judgement)
+                if judgement.feasible and judgement.better_than(task.answer):
+                    task.answer = judgement
             task.judged, task.failed = task.levels[search.judged], task.levels[search.failed]
         return task
 
@@ -487,11 +487,11 @@ class ManyColumns:
         """Prove the optimum of some columns alone, under k-anonymity; in a thread of its own perhaps."""
         problem, domain, columns = self.problem, self.problem.domain, task.columns
         task.work.spend(OPENING_SECONDS + OPENING_SECONDS_PER_TUPLE * (len(domain.counts) * len(columns) + domain.rows))
-        part = problem.changed(
+        subproblem = problem.changed(
             domain=domain.columns(columns), models=[KAnonymity(problem.k)],
             weights=[problem.weights[j] for j in columns], lowest_levels=[self.lattice.lowest[j] for j in columns],
             highest_levels=[self.lattice.highest[j] for j in columns],
         )  # fmt: skip
         with self.memory.one() as memory:
-            task.floor = self.prove(part, task.work, memory) * sum(part.weights) / sum(problem.weights)
+            task.floor = self.prove(subproblem, task.work, memory) * sum(subproblem.weights) / sum(problem.weights)
         return task

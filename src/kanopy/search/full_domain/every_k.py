@@ -93,13 +93,13 @@ class EveryK:
             if progress.active:
                 progress("exploring", None, f"k = {k}, {self.judged:,} candidates grouped")
             number = int(pending[int(PART * (len(pending) - 1))])
-            found = self._judgement(self._look(number), k, most)
+            judgement = self._judgement(self._look(number), k, most)
             flat[number] = True
-            if not found.feasible:
-                finer = lattice.finer(found.levels)
+            if not judgement.feasible:
+                finer = lattice.finer(judgement.levels)
                 dead[finer] = closed[finer] = True
-            elif found.better_than(best):
-                best = found
+            elif judgement.better_than(best):
+                best = judgement
                 pending = pending[: np.searchsorted(bounds[pending], ceiling_of(best), side="right")]
             pending = pending[~flat[pending]]
         return best
@@ -107,29 +107,29 @@ class EveryK:
     def _best_known(self, k: int, most: int, dead: npt.NDArray[np.bool_]) -> LevelJudgement | None:
         """The best of the candidates judged before; those that fail rule out what is finer."""
         count = len(self._numbers)
-        gone = self._rows[:count, k - 1]
+        suppressed = self._rows[:count, k - 1]
         numbers = np.array(self._numbers)
-        for number in numbers[(gone > most) & ~dead.reshape(-1)[numbers]]:
+        for number in numbers[(suppressed > most) & ~dead.reshape(-1)[numbers]]:
             dead[self.lattice.finer(self.lattice.levels(int(number)))] = True
         costs = self._totals[:count] + self._sums[:count, k - 1]
         losses = [cost.loss(costs[:, j]) for j, cost in enumerate(self.problem.costs)]
-        scores = np.where(gone <= most, self.metric.combine(losses, self.problem.weights), np.inf)
-        return best_of(scores, lambda place: self._judgement(place, k, most))
+        scores = np.where(suppressed <= most, self.metric.combine(losses, self.problem.weights), np.inf)
+        return best_of(scores, lambda number: self._judgement(number, k, most))
 
-    def _judgement(self, place: int, k: int, most: int) -> LevelJudgement:
-        gone = int(self._rows[place, k - 1])
-        kept = int(self._all_classes[place] - self._classes[place, k - 1])
-        levels = self._levels[place]
-        score = self.problem.score(levels, kept, gone, 0, self._sums[place, k - 1])
+    def _judgement(self, number: int, k: int, most: int) -> LevelJudgement:
+        suppressed = int(self._rows[number, k - 1])
+        published = int(self._all_classes[number] - self._classes[number, k - 1])
+        levels = self._levels[number]
+        score = self.problem.score(levels, published, suppressed, 0, self._sums[number, k - 1])
         return LevelJudgement(
-            feasible=gone <= most, score=score, suppressed_rows=gone, levels=levels, classes=kept,
-            all_classes=int(self._all_classes[place]),
+            feasible=suppressed <= most, score=score, suppressed_rows=suppressed, levels=levels, classes=published,
+            all_classes=int(self._all_classes[number]),
         )  # fmt: skip
 
     def _look(self, number: int) -> int:
         """Group a candidate and remember its classes by size."""
-        problem, place = self.problem, len(self._numbers)
-        if place == len(self._totals):
+        problem, position = self.problem, len(self._numbers)
+        if position == len(self._totals):
             for name in ("_classes", "_rows", "_sums", "_totals", "_all_classes"):
                 grown = getattr(self, name)
                 setattr(self, name, np.concatenate([grown, np.zeros_like(grown)]))
@@ -139,16 +139,16 @@ class EveryK:
         start = starts[problem._attributes, levels]
         size_profile(
             table.keys, table.sizes, packing.word, packing.shift, packing.mask, extra, start,
-            self._classes[place], self._sums[place],
+            self._classes[position], self._sums[position],
         )  # fmt: skip
-        below = self._classes[place]
-        own = below.copy()
-        own[1:] -= below[:-1]
-        np.cumsum(own * np.arange(self.most_k), out=self._rows[place])
-        self._totals[place] = problem._cost_arrays[0][problem._attributes, levels]
-        self._all_classes[place] = table.count
+        below = self._classes[position]
+        rows_by_size = below.copy()
+        rows_by_size[1:] -= below[:-1]
+        np.cumsum(rows_by_size * np.arange(self.most_k), out=self._rows[position])
+        self._totals[position] = problem._cost_arrays[0][problem._attributes, levels]
+        self._all_classes[position] = table.count
         self._numbers.append(number)
         self._levels.append(levels)
-        self._place[number] = place
+        self._place[number] = position
         problem.judged += 1
-        return place
+        return position

@@ -49,7 +49,9 @@ class AllJudged:
         if isinstance(metric, ClassMetric):
             everywhere = suppressed + problem.domain.excluded_rows
             rows = zip(self.counts[:, 0].tolist(), everywhere.tolist(), self.counts[:, 2].tolist(), strict=True)
-            scores = np.array([metric.score(problem.domain.rows, kept, out, squares) for kept, out, squares in rows])
+            scores = np.array(
+                [metric.score(problem.domain.rows, classes, out, squares) for classes, out, squares in rows]
+            )
         else:
             totals = problem.lattice.spread([cost.totals for cost in problem.costs])
             losses = []
@@ -64,10 +66,10 @@ class AllJudged:
         scores = self.scores()
 
         def judgement(number: int) -> LevelJudgement:
-            kept, suppressed, _, classes, squares = self.counts[number].tolist()
+            published, suppressed, _, classes, squares = self.counts[number].tolist()
             return LevelJudgement(
                 feasible=True, score=float(scores[number]), suppressed_rows=suppressed,
-                levels=self.problem.lattice.levels(number), classes=kept, all_classes=classes, all_squares=squares,
+                levels=self.problem.lattice.levels(number), classes=published, all_classes=classes, all_squares=squares,
             )  # fmt: skip
 
         return best_of(scores, judgement)
@@ -102,36 +104,36 @@ def judge_all(problem: Problem, progress: Progress, work: Budget | None = None, 
     places = list(np.ndindex(*(lattice.shape[j] for j in outer)))
     if limited:
         places.reverse()
-    found = AllJudged(problem, counts, sums, np.zeros(lattice.size, np.bool_))
-    grid = found.judged.reshape(lattice.shape)
+    all_judged = AllJudged(problem, counts, sums, np.zeros(lattice.size, np.bool_))
+    grid = all_judged.judged.reshape(lattice.shape)
     limit = -1 if isinstance(problem.metric, ClassMetric) else problem.max_suppressed_rows
-    for done, place in enumerate(places):
-        progress("searching", done / len(places), partial(_best_yet, found, floor))
+    for done, corner in enumerate(places):
+        progress("searching", done / len(places), partial(_best_yet, all_judged, floor))
         if work is not None and work.over:
             break
         levels = list(lattice.lowest)
-        for j, x in zip(outer, place, strict=True):
+        for j, x in zip(outer, corner, strict=True):
             levels[j] += x
         fixed: Levels = tuple(levels)
         table = tables.table(fixed)
-        origin = int(sum(strides[j] * x for j, x in zip(outer, place, strict=True)))
+        origin = int(sum(strides[j] * x for j, x in zip(outer, corner, strict=True)))
         sweep(
             table.keys[0], table.sizes, packing.shift, packing.mask, packing.deltas, steps, moving, lengths,
             strides[moving], origin, np.array(fixed, np.int64), problem.k, limit,
             extra, extra_starts, counts, sums,
         )  # fmt: skip
-        part = [slice(None)] * width
-        for j, x in zip(outer, place, strict=True):
-            part[j] = slice(x, x + 1)
-        grid[tuple(part)] = True
+        block = [slice(None)] * width
+        for j, x in zip(outer, corner, strict=True):
+            block[j] = slice(x, x + 1)
+        grid[tuple(block)] = True
         if work is not None and limited:
-            looked_at = counts.reshape(*lattice.shape, -1)[tuple(part)][..., ALL_CLASSES]
+            looked_at = counts.reshape(*lattice.shape, -1)[tuple(block)][..., ALL_CLASSES]
             work.spend(SECONDS_EACH * looked_at.size + SECONDS_PER_CLASS * int(looked_at.sum()))
-    problem.judged += int(found.judged.sum())
-    return found
+    problem.judged += int(all_judged.judged.sum())
+    return all_judged
 
 
-def _best_yet(found: AllJudged, floor: float) -> str:
+def _best_yet(all_judged: AllJudged, floor: float) -> str:
     """How many were judged, and the best of them."""
-    note, best = f"{int(found.judged.sum()):,} judged", float(found.scores().min(initial=math.inf))
-    return note if math.isinf(best) else f"{note}, {so_far(found.problem.metric.name, best, floor)}"
+    note, best = f"{int(all_judged.judged.sum()):,} judged", float(all_judged.scores().min(initial=math.inf))
+    return note if math.isinf(best) else f"{note}, {so_far(all_judged.problem.metric.name, best, floor)}"

@@ -62,34 +62,36 @@ class Incognito(Algorithm):
             if judgement.feasible and judgement.better_than(best):
                 best = judgement
 
-        def standing(size: int, part: Problem | None = None) -> str:
-            note = f"{size} of {width} columns, {judged + (part or problem).judged:,} judged"
+        def standing(size: int, subproblem: Problem | None = None) -> str:
+            note = f"{size} of {width} columns, {judged + (subproblem or problem).judged:,} judged"
             return note if best is None else f"{note}, {so_far(problem.metric.name, best.score)}"
 
         try:
             for done, subset in enumerate(subsets):
-                part = _part(problem, subset)
+                subproblem = _part(problem, subset)
                 work.spend(PART_SECONDS_PER_CELL * problem.domain.tuples.size)
-                alive = _joined(subset, part.lattice.shape, feasible)
+                alive = _joined(subset, subproblem.lattice.shape, feasible)
                 notify = partial(
-                    progress, "searching", 0.8 * done / (2**width - 2), partial(standing, len(subset), part)
+                    progress, "searching", 0.8 * done / (2**width - 2), partial(standing, len(subset), subproblem)
                 )
-                feasible[subset] = _grow(part, alive, notify, work)
-                judged += part.judged
+                feasible[subset] = _grow(subproblem, alive, notify, work)
+                judged += subproblem.judged
             alive = _joined(tuple(range(width)), lattice.shape, feasible)
-            found = _grow(problem, alive, partial(progress, "searching", 0.8, partial(standing, width)), work, remember)
-            if not found.any():
+            remaining = _grow(
+                problem, alive, partial(progress, "searching", 0.8, partial(standing, width)), work, remember
+            )
+            if not remaining.any():
                 raise no_solution(problem)
             # Candidates above a feasible one were not judged; bounds tell which of them could still be better.
             bounds = problem.lower_bounds().reshape(-1)
-            for number in np.flatnonzero(found.reshape(-1)):
+            for number in np.flatnonzero(remaining.reshape(-1)):
                 if best is None or bounds[number] <= best.score + 1e-12:
                     progress("searching", 0.9, partial(standing, width))
                     work.need()
                     before = problem.work_seconds
                     remember(problem.evaluate(lattice.levels(int(number))))
                     work.spend(problem.work_seconds - before)
-            note, proved = f"{int(found.sum()):,} of {lattice.size:,} candidates are feasible.", True
+            note, proved = f"{int(remaining.sum()):,} of {lattice.size:,} candidates are feasible.", True
         except BudgetExhausted:
             remember(problem.evaluate(lattice.highest))
             note, proved = used_up("all subsets of columns were settled", problem.judged + judged), False
@@ -108,12 +110,12 @@ def _part(problem: Problem, subset: tuple[int, ...]) -> Problem:
     people = domain.population
     if people is not None:
         people = Population(people.tuples[:, subset], people.counts)
-    part = Domain(
+    projected = Domain(
         tuple(domain.names[j] for j in subset), hierarchies, domain.tuples[first][:, subset],
         summed(domain.counts, number, len(first)), of_row, domain.sensitive, people, domain.survey, domain.units,
     )  # fmt: skip
     lowest, highest = ([ends[j] for j in subset] for ends in (problem.lattice.lowest, problem.lattice.highest))
-    return problem.changed(domain=part, metric=None, weights=None, lowest_levels=lowest, highest_levels=highest)
+    return problem.changed(domain=projected, metric=None, weights=None, lowest_levels=lowest, highest_levels=highest)
 
 
 def _joined(subset: tuple[int, ...], shape: tuple[int, ...], feasible: dict[tuple[int, ...], Grid]) -> Grid:

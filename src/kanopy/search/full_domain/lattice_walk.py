@@ -112,14 +112,14 @@ class Walk:
         self._open[self._numbers] = False
         verdicts = problem.verdicts(self._pending, bound=self._bounding)
         for (levels, table), verdict in zip(self._pending, verdicts, strict=True):
-            found = problem.judge_table(levels, table, verdict)
-            if found.feasible and found.better_than(self.best):
-                self.best = found
-                self._ceiling = ceiling_of(found)
+            judgement = problem.judge_table(levels, table, verdict)
+            if judgement.feasible and judgement.better_than(self.best):
+                self.best = judgement
+                self._ceiling = ceiling_of(judgement)
         if self._bounding and verdicts:
-            known = self._least.reshape(-1)
+            least_so_far = self._least.reshape(-1)
             least = [verdict.least_suppressed or 0 for verdict in verdicts]
-            known[self._numbers] = np.maximum(known[self._numbers], least)
+            least_so_far[self._numbers] = np.maximum(least_so_far[self._numbers], least)
             self._news += len(verdicts)
             if self._news >= REFRESH:
                 self._refresh()

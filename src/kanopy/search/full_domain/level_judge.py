@@ -74,11 +74,11 @@ class LevelJudge:
         """What is to be said of the candidate whose classes were counted last."""
         problem = self.problem
         problem.judged += 1
-        kept, suppressed, squares, classes, all_squares, _ = self.arena.counts.tolist()
+        published, suppressed, squares, classes, all_squares, _ = self.arena.counts.tolist()
         feasible = suppressed <= problem.max_suppressed_rows
-        score = problem.score(levels, kept, suppressed, squares, self.arena.sums) if feasible else math.inf
+        score = problem.score(levels, published, suppressed, squares, self.arena.sums) if feasible else math.inf
         by_sizes = LevelJudgement(
-            feasible=feasible, score=score, suppressed_rows=suppressed, levels=levels, classes=kept,
+            feasible=feasible, score=score, suppressed_rows=suppressed, levels=levels, classes=published,
             all_classes=classes, all_squares=all_squares, least_suppressed=suppressed,
         )  # fmt: skip
         # For models beyond class sizes: histograms only of candidates that could still win.
@@ -86,12 +86,12 @@ class LevelJudge:
 
     def _run(self, levels: Levels) -> None:
         problem = self.problem
-        known = len(self._number)
+        size_before = len(self._number)
         if self._tail + self.arena.tables[0, 0] > self._capacity:
             self._forget()
-            known = len(self._number)
+            size_before = len(self._number)
         self.arena.wanted[:] = levels
-        judge(self.arena, known, self._tail, problem.k, self.sums_limit)
+        judge(self.arena, size_before, self._tail, problem.k, self.sums_limit)
         problem.tables.looked_at += int(self.arena.counts[5])
         if levels not in self._number:
             self._remember(levels, int(self.arena.counts[3]))
@@ -162,15 +162,15 @@ class BranchAndBound:
             for j, level in zip(self._free, branch.levels[number].tolist(), strict=True):
                 levels[j] = level
             if self._judge is None:
-                found = problem.evaluate(tuple(levels))
+                judgement = problem.evaluate(tuple(levels))
             else:
-                found = self._judge.judgement(tuple(levels))
+                judgement = self._judge.judgement(tuple(levels))
             work.spend(problem.work_seconds - before)
-            yield found
+            yield judgement
             failed = -1
-            if found.feasible:
-                ceiling = min(ceiling, ceiling_of(found))
-            elif found.least_suppressed > problem.max_suppressed_rows:
+            if judgement.feasible:
+                ceiling = min(ceiling, ceiling_of(judgement))
+            elif judgement.least_suppressed > problem.max_suppressed_rows:
                 failed = number
 
     @property

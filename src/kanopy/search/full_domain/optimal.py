@@ -197,10 +197,10 @@ class _ByAttributes(_Search):
         pending = np.flatnonzero(flat)
         # Equal bounds are visited in the order in which ties are decided.
         pending = pending[np.lexsort((pending, lattice.heights.reshape(-1)[pending], bounds[pending]))]
-        part = 0.3 if problem.max_suppressed_rows == 0 else 0.5
+        quantile = 0.3 if problem.max_suppressed_rows == 0 else 0.5
         if not problem.monotonic:
             # Failures rule out little then: the cheapest candidates first, so that the first success ends the search.
-            part = PART_NOT_MONOTONIC
+            quantile = PART_NOT_MONOTONIC
         units = problem.domain.units
         dear = units is not None and units.known != 1 and problem.monotonic
         dear &= lattice.size <= CANDIDATES_PER_ROW * problem.domain.rows
@@ -211,7 +211,7 @@ class _ByAttributes(_Search):
             self.report(progress, len(pending))
             if self.work.over:
                 return self.best
-            number = self.most_telling(pending) if dear else int(pending[int(part * (len(pending) - 1))])
+            number = self.most_telling(pending) if dear else int(pending[int(quantile * (len(pending) - 1))])
             flat[number] = False
             levels = lattice.levels(number)
             judgement = self.judge(levels)
@@ -260,8 +260,12 @@ class _ByClasses(_Search):
             judgement = self.judge(levels)
             if judgement.least_suppressed > problem.max_suppressed_rows:
                 alive[lattice.finer(levels)] = False
-            part = bounds[lattice.coarser(levels)]
-            np.maximum(part, metric.least_above(rows, judgement.all_classes, judgement.all_squares), out=part)
+            coarser_bounds = bounds[lattice.coarser(levels)]
+            np.maximum(
+                coarser_bounds,
+                metric.least_above(rows, judgement.all_classes, judgement.all_squares),
+                out=coarser_bounds,
+            )
             pending = pending[flat[pending] & (flat_bounds[pending] <= ceiling_of(self.best))]
         self.proved = True
         return self.best
@@ -272,8 +276,8 @@ class _ByJudgingAll(_Search):
 
     def run(self, progress: Progress, threads: int) -> LevelJudgement | None:
         self.floor = least_of_classes(self.problem)
-        found = judge_all(self.problem, progress, self.work, self.floor)
-        self.best, self.proved = found.best(), bool(found.judged.all())
+        judged = judge_all(self.problem, progress, self.work, self.floor)
+        self.best, self.proved = judged.best(), bool(judged.judged.all())
         return self.best
 
 

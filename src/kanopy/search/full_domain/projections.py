@@ -87,11 +87,11 @@ def _small_rows(
     small_cell_rows(
         codes, counts, lifts, starts, sizes, np.array(usable, np.int64), begins, last, offsets, k, out
     )  # fmt: skip
-    found = []
+    small_rows = []
     for i, (triple, begin, shape) in enumerate(zip(usable, first, shapes, strict=True)):
         rows = out[offsets[i] : offsets[i + 1]].reshape(shape)
-        found.append((triple, np.pad(rows, [(f, 0) for f in begin], mode="edge") if any(begin) else rows))
-    return found
+        small_rows.append((triple, np.pad(rows, [(f, 0) for f in begin], mode="edge") if any(begin) else rows))
+    return small_rows
 
 
 def _first_levels(triple: tuple[int, ...], sizes: Longs, last: Longs) -> list[int] | None:
@@ -105,7 +105,7 @@ def _first_levels(triple: tuple[int, ...], sizes: Longs, last: Longs) -> list[in
     return first
 
 
-def most_known(shape: Levels, known: Iterable[tuple[tuple[int, ...], Longs]]) -> Longs:
+def most_known(shape: Levels, minima: Iterable[tuple[tuple[int, ...], Longs]]) -> Longs:
     """For every candidate the largest of the numbers known for the levels of some attributes, in the order given.
 
     Attributes next to each other are looked at by themselves, ever more of them: most numbers are compared on a small
@@ -118,10 +118,10 @@ def most_known(shape: Levels, known: Iterable[tuple[tuple[int, ...], Longs]]) ->
     free = [j for j, levels in enumerate(shape) if levels > 1]
     sizes = [shape[j] for j in free] or [1]
     between: dict[tuple[int, int], list[tuple[list[int], Longs]]] = {}
-    for axes, numbers in known:
-        own = [free.index(j) for j in axes if shape[j] > 1]
-        varying = numbers.reshape([size for size in numbers.shape if size > 1]).transpose(np.argsort(own))
-        between.setdefault((min(own, default=0), max(own, default=0)), []).append((own, varying))
+    for axes, numbers in minima:
+        free_axes = [free.index(j) for j in axes if shape[j] > 1]
+        varying = numbers.reshape([size for size in numbers.shape if size > 1]).transpose(np.argsort(free_axes))
+        between.setdefault((min(free_axes, default=0), max(free_axes, default=0)), []).append((free_axes, varying))
     shorter: list[Longs] = []
     for length in range(1, len(sizes) + 1):
         longer: list[Longs] = []
@@ -129,8 +129,8 @@ def most_known(shape: Levels, known: Iterable[tuple[tuple[int, ...], Longs]]) ->
             grid = np.zeros(sizes[begin : begin + length], np.int64)
             if shorter:
                 np.maximum(shorter[begin][..., None], shorter[begin + 1], out=grid)
-            for own, varying in between.get((begin, begin + length - 1), ()):
-                aligned = varying.reshape([size if begin + i in own else 1 for i, size in enumerate(grid.shape)])
+            for free_axes, varying in between.get((begin, begin + length - 1), ()):
+                aligned = varying.reshape([size if begin + i in free_axes else 1 for i, size in enumerate(grid.shape)])
                 np.maximum(grid, aligned, out=grid)
             longer.append(grid)
         shorter = longer

@@ -50,8 +50,10 @@ class Samarati(Algorithm):
             stratum = order[edges[middle - first] : edges[middle - first + 1]]
             here: LevelJudgement | None = None
             for done, number in enumerate(stratum):
-                said = so_far(problem.metric.name, (here or best).score)
-                progress("searching", done / len(stratum), f"height {middle}, the least is {low} to {high}, {said}")
+                progress_text = so_far(problem.metric.name, (here or best).score)
+                progress(
+                    "searching", done / len(stratum), f"height {middle}, the least is {low} to {high}, {progress_text}"
+                )
                 judgement = problem.evaluate(lattice.levels(int(number)))
                 if judgement.feasible and judgement.better_than(here):
                     here = judgement

@@ -59,8 +59,8 @@ class Layout(Records):
 
     def loss(self, total_weight: float, suppressed_items: int) -> float:
         """The loss of the release: mean weight over all rows of the table, excluded rows counted as suppressed."""
-        gone = suppressed_items + self.domain.excluded_rows
-        return (total_weight + gone * self.suppressed_weight) / max(1, self.domain.rows)
+        all_suppressed = suppressed_items + self.domain.excluded_rows
+        return (total_weight + all_suppressed * self.suppressed_weight) / max(1, self.domain.rows)
 
     def recoding(self, class_of_item: Ints, representative: Ints, levels: Ints) -> Recoding:
         """The release of a partition of the items (-1: suppressed) into boxes."""
@@ -89,8 +89,8 @@ def lay_out(problem: Problem) -> Layout:
         # Values that the lowest allowed level makes equal are one; sorted so that every node is a stretch.
         _, keep, inverse = np.unique(table[0], return_index=True, return_inverse=True)
         order = np.lexsort(table[:, keep])
-        place = np.empty(len(order), np.int64)
-        place[order] = np.arange(len(order))
+        rank = np.empty(len(order), np.int64)
+        rank[order] = np.arange(len(order))
         table = table[:, keep[order]]
         sizes = np.array([len(np.unique(row)) for row in table])
         useful = np.concatenate([[True], sizes[1:] < sizes[:-1]])
@@ -106,7 +106,7 @@ def lay_out(problem: Problem) -> Layout:
             table = np.vstack([table, table[-1:]])
         size = dense.shape[1]
         column = np.zeros(hierarchy.size, np.int32)
-        column[present] = place[inverse.reshape(-1)]
+        column[present] = rank[inverse.reshape(-1)]
         columns.append(column[domain.tuples[:, j]])
         head[j, VALUES], head[j, LEVELS], head[j, AT], head[j, AGREE] = size, len(dense), at, -1
         if size * size <= LARGEST_AGREEMENT:

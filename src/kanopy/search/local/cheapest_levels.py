@@ -50,10 +50,10 @@ class CheapestLevels:
             progress("searching")
             at = int(PICK * (len(pending) - 1))
             levels = self.lattice.levels(int(pending[at]))
-            kept = rows - judge.evaluate(levels).suppressed_rows
+            published_rows = rows - judge.evaluate(levels).suppressed_rows
             finer = most[self.lattice.finer(levels)]
-            np.minimum(finer, kept, out=finer)
-            if kept >= need:
+            np.minimum(finer, published_rows, out=finer)
+            if published_rows >= need:
                 best, pending = levels, pending[:at]
             pending = pending[flat[pending] >= need]
         return best

@@ -45,7 +45,7 @@ def some_rows(layout: Layout, rows: int, k: int) -> Longs:
     chunks = len(starts) - 1
     wanted = min(chunks, max(1, round(chunks * rows / max(1, len(layout.rows)))))
     chosen = (np.arange(wanted) * 2 + 1) * chunks // (2 * wanted)
-    records = np.concatenate([order[starts[each] : starts[each + 1]] for each in chosen.tolist()])
+    records = np.concatenate([order[starts[number] : starts[number + 1]] for number in chosen.tolist()])
     here = np.zeros(layout.records, np.bool_)
     here[records] = True
     return np.sort(layout.rows[here[layout.record_of_item]])

@@ -143,51 +143,51 @@ class _Parts:
         """Give the items of some parts their classes and take them off the list."""
         lengths = np.diff(np.append(self.starts, len(self.items)))
         number = self.closed + np.cumsum(which) - 1
-        gone = np.repeat(which, lengths)
-        self.class_of[self.items[gone]] = np.repeat(number, lengths)[gone]
+        closing = np.repeat(which, lengths)
+        self.class_of[self.items[closing]] = np.repeat(number, lengths)[closing]
         self.closed += int(which.sum())
-        self.items = self.items[~gone]
-        kept = lengths[~which]
-        self.starts = np.cumsum(kept) - kept
+        self.items = self.items[~closing]
+        staying_lengths = lengths[~which]
+        self.starts = np.cumsum(staying_lengths) - staying_lengths
 
     def refine(self) -> None:
         """Specialize in every open part the attribute that gains most; close the parts in which none can be."""
         record = self.record[self.items]
         levels, _ = box_levels(self.layout.boxes, record, self.starts)
         lengths = np.diff(np.append(self.starts, len(self.items)))
-        part = np.repeat(np.arange(len(self.starts)), lengths)
+        part_of_item = np.repeat(np.arange(len(self.starts)), lengths)
         best = np.zeros(len(self.starts))
         chosen = np.full(len(self.starts), -1, np.int64)
         splits: dict[int, _Split] = {}
         for j in range(levels.shape[1]):
-            splits[j] = self._split(j, levels[:, j], part)
+            splits[j] = self._split(j, levels[:, j], part_of_item)
             self.judged += len(splits[j].size)
             better = splits[j].worth > best
             best[better], chosen[better] = splits[j].worth[better], j
         # Parts are divided by the child that an item falls into; -1 is the left-over of its part.
         child = np.full(len(self.items), -1, np.int64)
         for j, split in splits.items():
-            mine = chosen[part] == j
+            mine = chosen[part_of_item] == j
             if mine.any():
                 child[mine] = np.where(split.pooled[split.child[mine]], -1, split.child[mine])
-                self._take_back(split, child, part, (chosen == j) & (split.missing > 0))
-        order = np.lexsort((child, part))
-        self.items, part, child = self.items[order], part[order], child[order]
+                self._take_back(split, child, part_of_item, (chosen == j) & (split.missing > 0))
+        order = np.lexsort((child, part_of_item))
+        self.items, part_of_item, child = self.items[order], part_of_item[order], child[order]
         self.starts = np.flatnonzero(
-            np.concatenate([[True], (part[1:] != part[:-1]) | (child[1:] != child[:-1])])
-        ) if len(part) else self.starts  # fmt: skip
-        self._close(chosen[part[self.starts]] < 0)
+            np.concatenate([[True], (part_of_item[1:] != part_of_item[:-1]) | (child[1:] != child[:-1])])
+        ) if len(part_of_item) else self.starts  # fmt: skip
+        self._close(chosen[part_of_item[self.starts]] < 0)
 
-    def _split(self, j: int, level: Ints, part: Longs) -> _Split:
+    def _split(self, j: int, level: Ints, part_of_item: Longs) -> _Split:
         """What specializing attribute `j` by one level would do to every part (nothing where all values agree)."""
         boxes = self.layout.boxes
         codes, costs = level_tables(boxes, j)
         values = codes.shape[1]
         value = boxes.tuples[self.record[self.items], j]
-        lower = np.maximum(level - 1, 0)[part]
-        keys = part * np.int64(values) + codes[lower, value]
+        lower = np.maximum(level - 1, 0)[part_of_item]
+        keys = part_of_item * np.int64(values) + codes[lower, value]
         child, first, size = number_keys(keys, len(level) * values, ascending=True)
-        part_of = part[first]
+        part_of = part_of_item[first]
         gain = costs[level[part_of], value[first]] - costs[lower[first], value[first]]
         tables = self.judge.histograms(child, len(size), self.layout.rows[self.items])
         pooled = self.judge.unsafe_classes(size, tables)
@@ -217,30 +217,30 @@ class _Parts:
         total -= np.where(missing > 0, missing * np.where(np.isfinite(cheapest), cheapest, 0.0), 0.0)
         return _Split(child, part_of, size, pooled, missing, np.where(level > 0, total, 0.0))
 
-    def _take_back(self, split: _Split, child: Longs, part: Longs, wanted: Mask) -> None:
+    def _take_back(self, split: _Split, child: Longs, part_of_item: Longs, wanted: Mask) -> None:
         """Move the rows that fit it best into the left-over of the wanted parts; no child falls below k."""
         if not wanted.any():
             return
-        price = self._price_of_joining(np.flatnonzero(wanted[part] & (child < 0)), part)
-        places = np.flatnonzero(wanted[part] & (child >= 0))
+        price = self._price_of_joining(np.flatnonzero(wanted[part_of_item] & (child < 0)), part_of_item)
+        places = np.flatnonzero(wanted[part_of_item] & (child >= 0))
         # At most the spare rows of each child, and of those as many as are missing: the cheapest, then the first.
         order = np.lexsort((self.items[places], price[places], child[places]))
         ranked = places[order]
         spare = split.size[child[ranked]] - self.k
         places = ranked[_rank(child[ranked]) < spare]
-        order = np.lexsort((self.items[places], price[places], part[places]))
+        order = np.lexsort((self.items[places], price[places], part_of_item[places]))
         ranked = places[order]
-        child[ranked[_rank(part[ranked]) < split.missing[part[ranked]]]] = -1
+        child[ranked[_rank(part_of_item[ranked]) < split.missing[part_of_item[ranked]]]] = -1
 
-    def _price_of_joining(self, pool: Longs, part: Longs) -> Floats:
+    def _price_of_joining(self, pool: Longs, part_of_item: Longs) -> Floats:
         """Per item, the weight of the box around it and the left-over (the items `pool`) of its part."""
         boxes = self.layout.boxes
         record = self.record[self.items]
-        starts = run_starts(part[pool])
-        own, _ = box_levels(boxes, record[pool], starts)
+        starts = run_starts(part_of_item[pool])
+        box_of_pool, _ = box_levels(boxes, record[pool], starts)
         number = np.full(len(self.starts), -1, np.int64)
-        number[part[pool[starts]]] = np.arange(len(starts))
-        mine = number[part]
+        number[part_of_item[pool[starts]]] = np.arange(len(starts))
+        mine = number[part_of_item]
         there = mine >= 0
         mine = mine[there]
         one, two = record[pool[starts]][mine], record[there]
@@ -250,7 +250,7 @@ class _Parts:
             codes, costs = level_tables(boxes, j)
             a = boxes.tuples[one, j]
             agreed = agreements(codes, a, boxes.tuples[two, j])
-            total += costs[np.maximum(agreed, own[mine, j]), a]
+            total += costs[np.maximum(agreed, box_of_pool[mine, j]), a]
         price[there] = total
         return price
 

@@ -71,19 +71,19 @@ class Rounds:
         fraction, note = 1 - len(self.open) / total, self._standing
         progress("publishing", fraction, note)
         whole, rows = self.problem, self.open
-        part = whole.changed(domain=whole.domain.part(rows), metric=self.metric, suppression_limit=share)
+        subproblem = whole.changed(domain=whole.domain.part(rows), metric=self.metric, suppression_limit=share)
         inner = Progress(lambda step: progress("publishing", fraction, note)) if progress.active else SILENT
         # Where nothing is feasible, only some of the rows can be made safe: those that are at the highest levels.
-        recoding = part.recoding(self._levels(part, inner) or part.lattice.highest)
-        self.judged += part.judged
-        self.work_seconds += part.work_seconds + ROUND_SECONDS * len(rows)
-        kept = recoding.group_of_row >= 0
-        if not kept.any():
+        recoding = subproblem.recoding(self._levels(subproblem, inner) or subproblem.lattice.highest)
+        self.judged += subproblem.judged
+        self.work_seconds += subproblem.work_seconds + ROUND_SECONDS * len(rows)
+        published = recoding.group_of_row >= 0
+        if not published.any():
             return False
-        number = recoding.class_of_group[recoding.group_of_row[kept]]
-        self.class_of_row[rows[kept]] = number + self.classes
+        number = recoding.class_of_group[recoding.group_of_row[published]]
+        self.class_of_row[rows[published]] = number + self.classes
         self.classes += int(number.max()) + 1
-        self.open = rows[~kept]
+        self.open = rows[~published]
         self.done += 1
         return True
 
@@ -92,12 +92,12 @@ class Rounds:
         loss = self.layout.loss(partition_cost(self.layout, self.with_the_rest(self.classes)), 0)
         return f"round {self.done + 1}: {len(self.open):,} rows left, {so_far('loss', loss)}"
 
-    def _levels(self, part: Problem, progress: Progress) -> Levels | None:
+    def _levels(self, subproblem: Problem, progress: Progress) -> Levels | None:
         """The levels that lose least of those that suppress few enough rows."""
-        if part.lattice.size <= self.search.most_candidates:
-            return self.cheapest.find(part, progress)
+        if subproblem.lattice.size <= self.search.most_candidates:
+            return self.cheapest.find(subproblem, progress)
         try:
-            return self.search.solve(part, progress).levels
+            return self.search.solve(subproblem, progress).levels
         except NoSolution:
             return None
 
@@ -126,8 +126,8 @@ class Rounds:
             return class_of
         options: list[Ints] = []
         none: NoSolution | None = None
-        for own in (stratum, record):
-            joined = np.where(left, self.classes + own, class_of).astype(np.int32)
+        for key in (stratum, record):
+            joined = np.where(left, self.classes + key, class_of).astype(np.int32)
             try:
                 options.append(unite_unsafe(BoxSpace(layout), joined, problem)[0])
             except NoSolution as error:

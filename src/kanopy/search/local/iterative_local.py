@@ -92,7 +92,8 @@ class IterativeLocal(Algorithm):
         if stops:
             earlier, _ = made_safe(layout, rounds.with_the_rest(min(stops)[1]), problem)
             class_of = min(
-                (made_safe(layout, class_of, problem)[0], earlier), key=lambda each: partition_cost(layout, each)
+                (made_safe(layout, class_of, problem)[0], earlier),
+                key=lambda candidate: partition_cost(layout, candidate),
             )
         notes.append(f"{rounds.done} rounds.")
         return release_classes(self.name, layout, class_of, problem, judged=rounds.judged, notes=notes)

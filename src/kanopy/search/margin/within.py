@@ -49,14 +49,15 @@ def secret_generator(key: bytes | None, purpose: str = "margin") -> np.random.Ge
 
 def within_margin(
     problem: Problem,
-    found: Solution,
+    solution: Solution,
     margin: float,
     random: np.random.Generator,
     *,
     kind: str = "full-domain",
     progress: Progress = SILENT,
 ) -> Solution:
-    """A release whose score is at most that of `found` plus `margin`, drawn by `random`; `kind` is that of `found`.
+    """A release whose score is at most that of `solution` plus `margin`, drawn by `random`; `kind` is that of
+    `solution`.
 
     >>> from kanopy.search.algorithms import make_algorithm
     >>> from kanopy.search.example import letters
@@ -67,16 +68,17 @@ def within_margin(
     ((0,), [(0,), (1,), (2,)], (0,))
     """
     if margin <= 0:
-        return found
-    if found.levels is not None:
-        return _among_levels(problem, found, found.score + margin, random, progress)
-    if kind not in ("local", "cell") or any((nodes < 0).any() for nodes in found.recoding.nodes):
+        return solution
+    if solution.levels is not None:
+        return _among_levels(problem, solution, solution.score + margin, random, progress)
+    if kind not in ("local", "cell") or any((nodes < 0).any() for nodes in solution.recoding.nodes):
         raise JobError(
-            f"A margin replaces labels by their parents, and the release of {found.algorithm!r} has labels that are no "
+            f"A margin replaces labels by their parents, and the release of {solution.algorithm!r} has labels that "
+            f"are no "
             "nodes of a hierarchy, or one label for all rows of a value. Use algorithm 'optimal' or 'best', or leave "
             "the margin out."
         )
-    return _raised(problem, found, margin, random)
+    return _raised(problem, solution, margin, random)
 
 
 def candidates_within(problem: Problem, limit: float) -> list[tuple[int, ...]]:
@@ -86,12 +88,12 @@ def candidates_within(problem: Problem, limit: float) -> list[tuple[int, ...]]:
     >>> candidates_within(letters("aabb"), 1.0), candidates_within(letters("abbb"), 1.0)
     ([(0,), (1,), (2,)], [(1,), (2,)])
     """
-    found = []
+    candidates = []
     for levels in map(problem.lattice.levels, _numbers(problem, limit).tolist()):
         judged = problem.evaluate(levels)
         if judged.feasible and judged.score <= _limit(limit):
-            found.append(levels)
-    return found
+            candidates.append(levels)
+    return candidates
 
 
 def _limit(limit: float) -> float:
@@ -109,17 +111,17 @@ def _numbers(problem: Problem, limit: float) -> Ints:
 
 
 def _among_levels(
-    problem: Problem, found: Solution, limit: float, random: np.random.Generator, progress: Progress
+    problem: Problem, solution: Solution, limit: float, random: np.random.Generator, progress: Progress
 ) -> Solution:
     """Candidates in a secret order, the first that satisfies the job: all that do are equally likely."""
     numbers = random.permutation(_numbers(problem, limit))
-    for place, number in enumerate(numbers[:MOST_JUDGED].tolist()):
-        progress("searching", place / max(len(numbers), 1), "within the margin")
+    for index, number in enumerate(numbers[:MOST_JUDGED].tolist()):
+        progress("searching", index / max(len(numbers), 1), "within the margin")
         levels = problem.lattice.levels(number)
         judged = problem.evaluate(levels, _limit(limit))
         if judged.feasible and judged.score <= _limit(limit):
-            return _untold(release_levels(found.algorithm, problem, judged))
-    return _untold(found)
+            return _untold(release_levels(solution.algorithm, problem, judged))
+    return _untold(solution)
 
 
 def _untold(drawn: Solution) -> Solution:
@@ -127,17 +129,17 @@ def _untold(drawn: Solution) -> Solution:
     return replace(drawn, optimal=False, floor=None, judged=0, candidates=0, notes=(DRAWN,))
 
 
-def _raised(problem: Problem, found: Solution, margin: float, random: np.random.Generator) -> Solution:
+def _raised(problem: Problem, solution: Solution, margin: float, random: np.random.Generator) -> Solution:
     """Labels replaced by their parents, one after the other in a secret order, within a secret share of the margin."""
-    recoding = found.recoding
-    allowed = found.score + margin * random.uniform()
-    nodes = np.column_stack([own[recoding.codes[:, j]] for j, own in enumerate(recoding.nodes)])
+    recoding = solution.recoding
+    allowed = solution.score + margin * random.uniform()
+    nodes = np.column_stack([nodes_of_column[recoding.codes[:, j]] for j, nodes_of_column in enumerate(recoding.nodes)])
     parents = [h.tree() for h in problem.domain.hierarchies]
     class_of = recoding.class_of_group
     used = np.flatnonzero(class_of >= 0)
     # Groups of one class are raised together: what was published alike stays so.
     cells = [(int(c), j) for c in np.unique(class_of[used]) for j in range(nodes.shape[1])]
-    order = [cells[place] for place in random.permutation(len(cells)).tolist()]
+    order = [cells[position] for position in random.permutation(len(cells)).tolist()]
     members = [np.flatnonzero(class_of == c) for c in range(int(class_of.max(initial=-1)) + 1)]
 
     def after(count: int) -> Recoding:
@@ -157,12 +159,12 @@ def _raised(problem: Problem, found: Solution, margin: float, random: np.random.
             high = middle - 1
     try:
         raised = after(low)
-        kept = suppress_unsafe(problem, raised)
-        if kept.suppressed_rows > recoding.suppressed_rows or not safe_together(problem, kept):
+        safe_recoding = suppress_unsafe(problem, raised)
+        if safe_recoding.suppressed_rows > recoding.suppressed_rows or not safe_together(problem, safe_recoding):
             raise NoSolution("A coarser release would be less safe.")
-        return _untold(release(found.algorithm, problem, raised))
+        return _untold(release(solution.algorithm, problem, raised))
     except NoSolution:
-        return _untold(found)
+        return _untold(solution)
 
 
 def _limited(problem: Problem, column: int) -> bool:

@@ -95,11 +95,11 @@ class BayardoAgrawal(Algorithm):
         if len(set(problem.weights)) > 1:
             notes.append("The weights of columns have no part in discernibility, which this algorithm minimises.")
         set_of = [np.concatenate([[0], np.cumsum(cuts)]) for cuts in search.best_cuts]
-        known = problem.metric.name == "discernibility" and not problem.domain.excluded_rows
+        floor_known = problem.metric.name == "discernibility" and not problem.domain.excluded_rows
         return sets_solution(
             self.name, problem, table.columns, set_of, spans=True, optimal=proved, judged=search.judged,
             candidates=2 ** sum(size - 1 for size in table.sizes), notes=notes,
-            floor=float(search.least) if known else None,
+            floor=float(search.least) if floor_known else None,
         )  # fmt: skip
 
 
@@ -115,11 +115,11 @@ class _Node:
 
     def coarse(self, most: int) -> Ints:
         """The coarse interval of every fine one, -1 beyond the last."""
-        found = np.full((len(self.ends), most), -1, np.int32)
+        coarse_of_fine = np.full((len(self.ends), most), -1, np.int32)
         for j, fixed in enumerate(self.fixed):
-            found[j, 0] = 0
-            np.cumsum(fixed, out=found[j, 1 : len(fixed) + 1])
-        return found
+            coarse_of_fine[j, 0] = 0
+            np.cumsum(fixed, out=coarse_of_fine[j, 1 : len(fixed) + 1])
+        return coarse_of_fine
 
     def with_fixed(self, chosen: Mask) -> _Node:
         """Some cuts of the tail are made for good; `chosen` is `[column, cut]`."""
@@ -132,10 +132,10 @@ class _Node:
         lookup = np.zeros((len(self.ends), most), np.int32)
         ends, fixed = [], []
         for j, now in enumerate(self.fixed):
-            kept = ~given_up[j, : len(now)]
-            np.cumsum(kept, out=lookup[j, 1 : len(now) + 1])
-            ends.append(self.ends[j][np.append(kept, True)])
-            fixed.append(now[kept])
+            remaining = ~given_up[j, : len(now)]
+            np.cumsum(remaining, out=lookup[j, 1 : len(now) + 1])
+            ends.append(self.ends[j][np.append(remaining, True)])
+            fixed.append(now[remaining])
         codes, counts, _ = merge(self.codes, self.counts, lookup)
         return _Node(codes, counts, tuple(ends), tuple(fixed), self.bound)
 
@@ -169,8 +169,8 @@ class _Search:
         self.judged += 1
         (work or self.work).spend(NODE_SECONDS + CLASS_SECONDS * node.codes.size)
         self.weigh(node.codes, node.counts, node.coarse(self.most), self.k, self.price, self.weights)
-        cost, gone = int(self.weights.totals[0]), int(self.weights.totals[1])
-        if gone <= self.most_gone and (self.best_cost is None or cost < self.best_cost):
+        cost, suppressed_rows = int(self.weights.totals[0]), int(self.weights.totals[1])
+        if suppressed_rows <= self.most_gone and (self.best_cost is None or cost < self.best_cost):
             self.best_cost = cost
             self.best_cuts = []
             for size, ends, fixed in zip(self.sizes, node.ends, node.fixed, strict=True):
@@ -181,10 +181,10 @@ class _Search:
 
     def _open(self, node: _Node) -> Mask:
         """The cuts of the tail, `[column, cut]`."""
-        found = np.zeros((len(self.sizes), self.most), np.bool_)
+        open_cuts = np.zeros((len(self.sizes), self.most), np.bool_)
         for j, fixed in enumerate(node.fixed):
-            found[j, : len(fixed)] = ~fixed
-        return found
+            open_cuts[j, : len(fixed)] = ~fixed
+        return open_cuts
 
     # ---- a good start -------------------------------------------------------------------------------------
 
@@ -258,14 +258,14 @@ class _Search:
             return []
         while True:
             weights = self._weigh(node)
-            _, gone, weak, sharp = (int(total) for total in weights.totals)
+            _, suppressed_rows, weak, sharp = (int(total) for total in weights.totals)
             bound = max(weak, sharp, node.bound)
-            if gone > self.most_gone or bound >= self.best_cost:
+            if suppressed_rows > self.most_gone or bound >= self.best_cost:
                 return []
             tail = self._open(node)
             if not tail.any():
                 return []
-            useless = (weights.useful == 0) | (gone + weights.gone_change > self.most_gone)
+            useless = (weights.useful == 0) | (suppressed_rows + weights.gone_change > self.most_gone)
             struck = tail & (useless | (weak + weights.with_cut >= self.best_cost))
             forced = tail & ~struck & (weak + weights.without_cut >= self.best_cost)
             if forced.any():

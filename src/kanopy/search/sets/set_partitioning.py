@@ -140,9 +140,9 @@ def _full_domain_start(problem: Problem, table: ValueTable, judge: SetJudge, pro
     finally:
         judge.work.spend(easier.work_seconds)
     assert levels is not None
-    found = []
+    partition = []
     for column, level in zip(table.columns, levels, strict=True):
         codes = column.hierarchy.level(level).codes[column.leaves]
         _, number = np.unique(codes, return_inverse=True)
-        found.append(tuple(sorted(sets_of(number.reshape(-1)))))
-    return tuple(found)
+        partition.append(tuple(sorted(sets_of(number.reshape(-1)))))
+    return tuple(partition)

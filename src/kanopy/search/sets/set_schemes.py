@@ -91,17 +91,17 @@ class Scheme:
         for node, above in enumerate(self.parent):
             if above >= 0:
                 self.children[above].append(node)
-        for found in self.children:
-            found.sort(key=lambda child: self.held[child][0])
+        for children in self.children:
+            children.sort(key=lambda child: self.held[child][0])
 
     # ---- joining ------------------------------------------------------------------------------------------
 
     def home(self, held: Set) -> Home:
         """Where a set belongs."""
-        found = self._homes.get(held)
-        if found is None:
-            found = self._homes[held] = self._find_home(held)
-        return found
+        known_home = self._homes.get(held)
+        if known_home is None:
+            known_home = self._homes[held] = self._find_home(held)
+        return known_home
 
     def _find_home(self, held: Set) -> Home:
         node = self._node_of.get(held)
@@ -123,11 +123,11 @@ class Scheme:
             return upper
         homes = [self.home(held) for held in sets]
         node = np.array([home.node for home in homes])
-        found = (node[:, None] == node[None, :]) & (node[:, None] >= 0)
+        allowed = (node[:, None] == node[None, :]) & (node[:, None] >= 0)
         if self.kind == "ordered":
             first, last = np.array([home.first for home in homes]), np.array([home.last for home in homes])
-            found &= (last[:, None] + 1 == first[None, :]) | (last[None, :] + 1 == first[:, None])
-        return np.asarray(found & upper, np.bool_)
+            allowed &= (last[:, None] + 1 == first[None, :]) | (last[None, :] + 1 == first[:, None])
+        return np.asarray(allowed & upper, np.bool_)
 
     def reachable(self, sets: Sequence[Set]) -> Mask:
         """Pairs that may yet end in one set, by themselves or after other joins; symmetric."""
@@ -152,22 +152,22 @@ class Scheme:
 
     def parts(self, held: Set) -> list[Set]:
         """Ways to part a set in two: the part that is taken out. Both parts are sets of the scheme."""
-        found = self._parts.get(held)
-        if found is None:
-            found = self._parts[held] = self._find_parts(held)
-        return found
+        known_parts = self._parts.get(held)
+        if known_parts is None:
+            known_parts = self._parts[held] = self._find_parts(held)
+        return known_parts
 
     def _find_parts(self, held: Set) -> list[Set]:
         if len(held) < 2:
             return []
         if self.kind == "any":
             whole = set(held)
-            found = {(p,) for p in held} | {held[:i] for i in _cuts(len(held))}
+            parts = {(p,) for p in held} | {held[:i] for i in _cuts(len(held))}
             for node in self.held:
                 inside = tuple(p for p in node if p in whole)
                 if 1 < len(inside) < len(held):
-                    found.add(inside)
-            return sorted(found)
+                    parts.add(inside)
+            return sorted(parts)
         units = self._units(held)
         runs = {tuple(sorted(p for unit in units[:i] for p in self.held[unit])) for i in _cuts(len(units))}
         return sorted(runs | {self.held[unit] for unit in units} if self.kind == "guided" else runs)
@@ -208,14 +208,14 @@ def bell_number(size: int) -> int:
 
 
 def _bell_numbers(count: int) -> list[int]:
-    found, row = [1], [1]
+    numbers, row = [1], [1]
     for _ in range(count - 1):
         following = [row[-1]]
         for value in row:
             following.append(following[-1] + value)
         row = following
-        found.append(row[0])
-    return found
+        numbers.append(row[0])
+    return numbers
 
 
 def _in_sets(ways: Sequence[int]) -> int:
@@ -246,7 +246,7 @@ def _in_runs(ways: Sequence[int]) -> int:
 
 def sets_of(number: npt.NDArray[np.integer]) -> list[Set]:
     """The sets behind a numbering of values."""
-    found: list[list[int]] = [[] for _ in range(int(number.max(initial=-1)) + 1)]
+    sets: list[list[int]] = [[] for _ in range(int(number.max(initial=-1)) + 1)]
     for position, s in enumerate(number.tolist()):
-        found[s].append(position)
-    return [tuple(held) for held in found]
+        sets[s].append(position)
+    return [tuple(held) for held in sets]

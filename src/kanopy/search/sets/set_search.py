@@ -97,9 +97,10 @@ class SetJudge:
         self.work.spend(STEP_SECONDS + WIDTH_SECONDS * self.table.codes.size)
         codes, sizes, class_of = self.merge(self.table.codes, self.table.counts, lookup)
         weights = self.weights(sets, codes)
-        cost, gone = self.price_of(sizes, weights)
+        cost, suppressed_rows = self.price_of(sizes, weights)
         return SetJudgement(
-            feasible=gone <= self.most_gone, score=cost, suppressed_rows=gone, sets=sets, codes=codes, sizes=sizes,
+            feasible=suppressed_rows <= self.most_gone, score=cost, suppressed_rows=suppressed_rows, sets=sets,
+            codes=codes, sizes=sizes,
             class_of=class_of, weights=weights,
         )  # fmt: skip
 
@@ -113,10 +114,10 @@ class SetJudge:
     def price_of(self, sizes: Longs, weights: Floats) -> tuple[float, int]:
         """The cost of classes, and the rows that are suppressed."""
         small = sizes < self.k
-        gone = int(sizes[small].sum())
-        kept = sizes[~small].astype(np.float64)
-        paid = np.dot(kept, kept) if self.squares else np.dot(kept, weights[~small])
-        return float(paid) + gone * self.price, gone
+        suppressed_rows = int(sizes[small].sum())
+        published_sizes = sizes[~small].astype(np.float64)
+        paid = np.dot(published_sizes, published_sizes) if self.squares else np.dot(published_sizes, weights[~small])
+        return float(paid) + suppressed_rows * self.price, suppressed_rows
 
     def said(self, cost: float) -> str:
         """What a progress line says of a cost."""
@@ -135,11 +136,21 @@ class SetJudge:
         # A share depends on how many values a set has: `by_count` covers every union.
         by_count = np.array([self.share(j, n) for n in range(self.table.columns[j].size + 1)])
         rises = by_count[np.minimum(sizes[:, None] + sizes[None, :], len(by_count) - 1)] - by_count[sizes][:, None]
-        change, gone = np.zeros((count, count)), np.zeros((count, count), np.int64)
+        change, suppressed_change = np.zeros((count, count)), np.zeros((count, count), np.int64)
         self.joins(
-            state.codes, state.sizes, state.weights, j, legal, rises, self.k, self.price, self.squares, change, gone
+            state.codes,
+            state.sizes,
+            state.weights,
+            j,
+            legal,
+            rises,
+            self.k,
+            self.price,
+            self.squares,
+            change,
+            suppressed_change,
         )
-        return change, gone
+        return change, suppressed_change
 
     def weigh_partings(self, state: SetJudgement, j: int, ways: Sequence[tuple[int, Set]]) -> tuple[Floats, Longs]:
         """What each way `(set, values taken out)` to part a set of column `j` changes in cost and suppressed rows."""
@@ -156,12 +167,12 @@ class SetJudge:
             size = len(state.sets[j][number])
             whole = self.share(j, size)
             falls[way] = whole - self.share(j, len(out)), whole - self.share(j, size - len(out))
-        change, gone = np.zeros(len(ways)), np.zeros(len(ways), np.int64)
+        change, suppressed_change = np.zeros(len(ways)), np.zeros(len(ways), np.int64)
         self.partings(
             held, np.ascontiguousarray(state.codes[:, j]), state.sizes, state.weights, first,
-            members, owner, falls, self.k, self.price, self.squares, change, gone,
+            members, owner, falls, self.k, self.price, self.squares, change, suppressed_change,
         )  # fmt: skip
-        return change, gone
+        return change, suppressed_change
 
 
 def joined(sets: Sets, j: int, a: int, b: int) -> Sets:
@@ -216,22 +227,22 @@ class Refinement:
         self._check_time()
         scheme, allowed = self.schemes[j], self.judge.most_gone - state.suppressed_rows
         margin = -TOLERANCE * (1.0 + abs(state.score))
-        found: tuple[float, Sets] | None = None
+        best_step: tuple[float, Sets] | None = None
         ways = [(number, out) for number, held in enumerate(state.sets[j]) for out in scheme.parts(held)]
         if ways:
-            change, gone = self.judge.weigh_partings(state, j, ways)
-            change[gone > allowed] = np.inf
+            change, suppressed_change = self.judge.weigh_partings(state, j, ways)
+            change[suppressed_change > allowed] = np.inf
             at = int(change.argmin())
             if change[at] < margin:
-                found = float(change[at]), parted(state.sets, j, *ways[at])
+                best_step = float(change[at]), parted(state.sets, j, *ways[at])
         # Joining lowers the cost only where it saves rows from being suppressed, or discernibility from it.
         if state.suppressed_rows and (legal := scheme.legal(state.sets[j])).any():
-            change, gone = self.judge.weigh_joins(state, j, legal)
-            change = np.where(legal & (gone <= allowed), change, np.inf)
+            change, suppressed_change = self.judge.weigh_joins(state, j, legal)
+            change = np.where(legal & (suppressed_change <= allowed), change, np.inf)
             a, b = divmod(int(change.argmin()), change.shape[1])
-            if change[a, b] < margin and (found is None or change[a, b] < found[0]):
-                found = float(change[a, b]), joined(state.sets, j, a, b)
-        return state if found is None else self._judge(found[1])
+            if change[a, b] < margin and (best_step is None or change[a, b] < best_step[0]):
+                best_step = float(change[a, b]), joined(state.sets, j, a, b)
+        return state if best_step is None else self._judge(best_step[1])
 
     def descend(self, state: SetJudgement, *turns: Sequence[int]) -> SetJudgement:
         """Change columns in turn until nothing lowers the cost: those of the first turn, then those of the next."""
@@ -252,8 +263,8 @@ class Refinement:
         All starts are within the limit. Ends after `patience` rounds without a lower cost; returns the best found.
         """
         width = len(self.schemes)
-        found = [self.descend(self._judge(start), range(width)) for start in starts]
-        mine = current = min(found, key=lambda state: state.score)
+        local_optima = [self.descend(self._judge(start), range(width)) for start in starts]
+        mine = current = min(local_optima, key=lambda state: state.score)
         failed, last = 0, None if steps is None else self.rounds + steps
         while failed < patience and (last is None or self.rounds < last) and mine.score > 0:
             self.rounds += 1
@@ -319,9 +330,9 @@ class Proof:
         for j, scheme in enumerate(self.schemes):
             legal = scheme.legal(sets[j]) & ~apart[j]
             if legal.any():
-                change, gone = self.judge.weigh_joins(state, j, legal)
+                change, suppressed_change = self.judge.weigh_joins(state, j, legal)
                 # Most rows brought to k per cost first: good releases early make bounds bite.
-                merit = change + 1e-3 * self.judge.price * gone
+                merit = change + 1e-3 * self.judge.price * suppressed_change
                 pairs += [(float(merit[a, b]), j, int(a), int(b)) for a, b in zip(*np.nonzero(legal), strict=True)]
         for _, j, a, b in sorted(pairs):
             yield joined(sets, j, a, b), _after_join(apart, j, a, b)
@@ -351,12 +362,12 @@ class Proof:
         small = (state.sizes < judge.k) & ~doomed
         rows = state.sizes.astype(np.float64)
         if judge.squares:
-            each = np.maximum(rows, judge.k)
+            row_cost = np.maximum(rows, judge.k)
         else:
-            each = np.where(small, state.weights + grows, state.weights)
+            row_cost = np.where(small, state.weights + grows, state.weights)
         if judge.most_gone:
-            each = np.minimum(each, judge.price)
-        bound = float(np.dot(rows[~doomed], each[~doomed])) + lost * judge.price
+            row_cost = np.minimum(row_cost, judge.price)
+        bound = float(np.dot(rows[~doomed], row_cost[~doomed])) + lost * judge.price
         return not judge.better(bound, self.best.score)
 
 
@@ -372,15 +383,15 @@ def _after_join(apart: tuple[Mask, ...], j: int, a: int, b: int) -> tuple[Mask, 
 def _components(near: Mask) -> Ints:
     """Connected components of a small graph."""
     number = np.full(len(near), -1, np.int32)
-    found = 0
+    components = 0
     for begin in range(len(near)):
         if number[begin] >= 0:
             continue
         stack: list[Any] = [begin]
-        number[begin] = found
+        number[begin] = components
         while stack:
             for other in np.flatnonzero(near[stack.pop()] & (number < 0)):
-                number[other] = found
+                number[other] = components
                 stack.append(other)
-        found += 1
+        components += 1
     return number

@@ -76,11 +76,11 @@ class ValueColumn:
             sets_of_label.setdefault(self.hierarchy.label(node), set()).add(held)
             if node >= self.hierarchy.size and held and held[0] >= 0 and len(held) > 1:
                 inner.append((held, node))
-        found: dict[tuple[int, ...], int] = {}
+        nodes: dict[tuple[int, ...], int] = {}
         for held, node in inner:
             if len(sets_of_label[self.hierarchy.label(node)]) == 1:
-                found.setdefault(held, node)
-        return found
+                nodes.setdefault(held, node)
+        return nodes
 
     def is_run(self, positions: Sequence[int]) -> bool:
         """Whether positions (ascending) are neighbours in the order, and all of them numbers."""
@@ -278,16 +278,17 @@ def sets_solution(
     return release(name, problem, recoding, candidates=candidates, notes=notes, **facts)
 
 
-def too_many_gone(name: str, problem: Problem, gone: int) -> NoSolution:
+def too_many_gone(name: str, problem: Problem, suppressed_rows: int) -> NoSolution:
     """The error when even the coarsest sets leave too many rows in classes of fewer than k."""
     usable = problem.domain.rows - problem.domain.excluded_rows
     advice: list[str] = [
-        more_suppression(gone, problem.domain.rows), Hint(f"choose k of at most {usable:,}", k=usable),
+        more_suppression(suppressed_rows, problem.domain.rows), Hint(f"choose k of at most {usable:,}", k=usable),
     ]  # fmt: skip
     if any(len(h.roots) > 1 for h in problem.domain.hierarchies if h.nested):
         advice.append("give every hierarchy one top (`h.rooted()`), so that all its values can be joined")
     return NoSolution(
-        f"Even the coarsest release of {name!r} leaves {gone:,} rows in classes of fewer than k = {problem.k:,}, and "
+        f"Even the coarsest release of {name!r} leaves {suppressed_rows:,} rows in classes of fewer than k = "
+        f"{problem.k:,}, and "
         f"{problem.max_suppressed_rows:,} may be suppressed.",
         advice=advice,
     )

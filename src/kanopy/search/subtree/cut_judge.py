@@ -71,23 +71,23 @@ class CutJudge:
         at = self.cut_nodes(opened)
         number, sizes = self._classes(at)
         unsafe = sizes < problem.k
-        gone = int(sizes[unsafe].sum())
-        if self._judge is not None and gone <= problem.max_suppressed_rows:
+        suppressed_rows = int(sizes[unsafe].sum())
+        if self._judge is not None and suppressed_rows <= problem.max_suppressed_rows:
             unsafe = self._judge.unsafe(number, len(sizes))
-            gone = int(sizes[unsafe].sum())
-        if gone > problem.max_suppressed_rows:
-            return Judgement(feasible=False, score=math.inf, suppressed_rows=gone)
+            suppressed_rows = int(sizes[unsafe].sum())
+        if suppressed_rows > problem.max_suppressed_rows:
+            return Judgement(feasible=False, score=math.inf, suppressed_rows=suppressed_rows)
         used = (at == self._own) & ~opened
-        kept: Floats = np.bincount(
+        retained: Floats = np.bincount(
             forest.column[used], weights=forest.rows[used] * forest.keep[used], minlength=len(forest.labels)
         ).astype(np.float64)
-        if gone:
-            lost = np.empty(len(kept))
+        if suppressed_rows:
+            lost = np.empty(len(retained))
             self._lost(forest.leaves, number, forest.counts, unsafe, forest.keep[at], lost)
-            kept = kept - lost
+            retained = retained - lost
         safe = sizes[~unsafe]
-        score = forest.score(kept, len(safe), gone, int(np.dot(safe, safe)))
-        return Judgement(feasible=True, score=score, suppressed_rows=gone)
+        score = forest.score(retained, len(safe), suppressed_rows, int(np.dot(safe, safe)))
+        return Judgement(feasible=True, score=score, suppressed_rows=suppressed_rows)
 
     def _classes(self, at: Ints) -> tuple[Ints, Longs]:
         """The class of every record (equal labels, equal class), and the rows of each class."""
@@ -104,8 +104,8 @@ class CutJudge:
             number, first, _ = forest.number(at[forest.leaves])
             return number, summed(forest.counts, number, len(first))
         digit = (rank[self._label[at]] - before[forest.column]) * np.array(multiplier)[forest.column]
-        found = self._group(forest.leaves, digit, forest.counts, self._slots, self._number, self._sizes)
-        return self._number, self._sizes[:found]
+        count = self._group(forest.leaves, digit, forest.counts, self._slots, self._number, self._sizes)
+        return self._number, self._sizes[:count]
 
     def records_at(self, opened: Open) -> Ints:
         """`[record, column]`: the nodes that a cut publishes."""

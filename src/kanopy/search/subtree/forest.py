@@ -127,14 +127,14 @@ class Forest(Records):
     @cached_property
     def ancestor(self) -> Ints:
         """`[depth, node]`: the node on the way from the root at that depth, -1 below the node itself."""
-        found = np.full((int(self.depth.max()) + 2, self.nodes), -1, np.int32)
-        own = np.arange(self.nodes, dtype=np.int32)
-        found[self.depth, own] = own
-        for depth in range(len(found) - 2, -1, -1):
+        ancestors = np.full((int(self.depth.max()) + 2, self.nodes), -1, np.int32)
+        nodes = np.arange(self.nodes, dtype=np.int32)
+        ancestors[self.depth, nodes] = nodes
+        for depth in range(len(ancestors) - 2, -1, -1):
             deeper = self.depth > depth
-            below = found[depth + 1, deeper]
-            found[depth, deeper] = self.parent[below]
-        return found
+            below = ancestors[depth + 1, deeper]
+            ancestors[depth, deeper] = self.parent[below]
+        return ancestors
 
     @cached_property
     def roots(self) -> Ints:
@@ -148,15 +148,15 @@ class Forest(Records):
         scales = np.array([cost.scale if cost.scale > 0 else np.inf for cost in self.costs])
         return np.asarray(self.keep * (weights / scales)[self.column], np.float64)
 
-    def score(self, kept: Floats, classes: int, suppressed: int, squares: int) -> float:
+    def score(self, retained: Floats, classes: int, suppressed: int, squares: int) -> float:
         """The metric of a release: per column the sum of `keep` over published rows; kept classes and their squares."""
         problem = self.problem
         metric = problem.metric
         if isinstance(metric, ClassMetric):
             return metric.score(problem.domain.rows, classes, suppressed + problem.domain.excluded_rows, squares)
         losses = [
-            float(cost.loss(whole - own))
-            for cost, whole, own in zip(self.costs, self._whole, kept.tolist(), strict=True)
+            float(cost.loss(whole - retained_of_column))
+            for cost, whole, retained_of_column in zip(self.costs, self._whole, retained.tolist(), strict=True)
         ]
         return float(cut_metric(problem).combine(np.array(losses), problem.weights))
 

@@ -92,8 +92,8 @@ class Iyengar(Algorithm):
         breeding = _Breeding(judge, self.population, np.random.default_rng(self.seed), top, first, work)
         notes = []
         try:
-            for part in breeding.descend(problem):
-                progress("descending", part, partial(so_far, forest.measure, breeding.best.score))
+            for fraction in breeding.descend(problem):
+                progress("descending", fraction, partial(so_far, forest.measure, breeding.best.score))
                 if work.over:
                     break
             breeding.fill()
@@ -191,7 +191,7 @@ class _Breeding:
                 tried = (
                     columns if number == 0 and not self.epochs else [columns[int(self.random.integers(len(columns)))]]
                 )
-                found = []
+                candidates = []
                 for j in list(tried):
                     yield number / DESCENTS
                     levels[j] -= 1
@@ -199,11 +199,11 @@ class _Breeding:
                     levels[j] += 1
                     judged = self._judged(cut)
                     if judged.feasible:
-                        found.append((judged.score, j, (judged, cut)))
+                        candidates.append((judged.score, j, (judged, cut)))
                     else:
                         columns.remove(j)
-                if found:
-                    _, j, member = min(found, key=lambda each: each[:2])
+                if candidates:
+                    _, j, member = min(candidates, key=lambda candidate: candidate[:2])
                     levels[j] -= 1
                     columns = self._lowerable(problem, levels, columns)
             self.members.append(member)
@@ -265,30 +265,30 @@ class _Breeding:
 
     def _mutant(self, cut: Open, changes: int = 1) -> Open:
         """A few nodes at the edge of the cut opened or closed; what was judged before is changed once more."""
-        found = cut
+        mutant = cut
         for attempt in range(changes + 4):
-            found = self._changed(found)
-            if attempt + 1 >= changes and _key(found) not in self.known:
+            mutant = self._changed(mutant)
+            if attempt + 1 >= changes and _key(mutant) not in self.known:
                 break
-        return found
+        return mutant
 
     def _changed(self, cut: Open) -> Open:
         forest = self.forest
         can_open = self.inner & ~cut & ((forest.parent < 0) | cut[forest.parent])
         below = np.bincount(forest.parent[cut & (forest.parent >= 0)], minlength=forest.nodes) > 0
         can_close = cut & ~below
-        found: Open = cut.copy()
+        changed: Open = cut.copy()
         up, down = np.flatnonzero(can_close), np.flatnonzero(can_open)
         kind = self.random.random()
         if len(up) and (kind < 0.2 or not len(down)):
-            found[up[int(self.random.integers(len(up)))]] = False
+            changed[up[int(self.random.integers(len(up)))]] = False
         elif len(up) and kind < 0.3:
             nodes = np.flatnonzero(cut)
-            found[self._subtree(int(nodes[int(self.random.integers(len(nodes)))]))] = False
+            changed[self._subtree(int(nodes[int(self.random.integers(len(nodes)))]))] = False
         elif len(up) and kind < 0.6:
-            found[up[int(self.random.integers(len(up)))]] = False
-            found[down[int(self.random.integers(len(down)))]] = True
-            found = self.judge.closed_under(found)
+            changed[up[int(self.random.integers(len(up)))]] = False
+            changed[down[int(self.random.integers(len(down)))]] = True
+            changed = self.judge.closed_under(changed)
         elif len(down):
-            found[down[int(self.random.integers(len(down)))]] = True
-        return found
+            changed[down[int(self.random.integers(len(down)))]] = True
+        return changed

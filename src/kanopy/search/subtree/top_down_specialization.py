@@ -139,15 +139,17 @@ def information_gains(forest: Forest, target: Sensitive) -> Floats:
 
 
 def _target_column(domain: Domain, name: str) -> Sensitive:
-    known = {column.name: column for column in domain.sensitive}
+    column_of_name = {column.name: column for column in domain.sensitive}
     if name in domain.names:
         raise JobError(
             f"The target {name!r} is a quasi-identifier: it is generalized itself. Name a column that is published as "
             "it is."
         )
-    if name not in known:
-        raise JobError(f"The target {name!r} is not among the columns that can be used. {near_miss(name, known)}")
-    return known[name]
+    if name not in column_of_name:
+        raise JobError(
+            f"The target {name!r} is not among the columns that can be used. {near_miss(name, column_of_name)}"
+        )
+    return column_of_name[name]
 
 
 class _Specialization:
@@ -184,8 +186,8 @@ class _Specialization:
         cut, keep = self.cut, self.forest.keep
         safe = np.flatnonzero(cut.unsafe[: self.classes] == 0)
         sizes = cut.size[safe]
-        kept = (keep[cut.at[safe]] * sizes[:, None]).sum(axis=0)
-        score = self.forest.score(kept, len(safe), self.gone, int(np.dot(sizes, sizes)))
+        retained = (keep[cut.at[safe]] * sizes[:, None]).sum(axis=0)
+        score = self.forest.score(retained, len(safe), self.gone, int(np.dot(sizes, sizes)))
         return f"{self.classes:,} classes, {so_far(self.forest.measure, score)}"
 
     def _begin(self) -> None:
@@ -226,11 +228,11 @@ class _Specialization:
 
     def nodes(self) -> Ints:
         """`[record, column]`: what is published."""
-        found = np.empty_like(self.forest.leaves)
+        published_nodes = np.empty_like(self.forest.leaves)
         classes = np.arange(self.classes)
         members, number = self._members(classes)
-        found[members] = self.cut.at[number]
-        return found
+        published_nodes[members] = self.cut.at[number]
+        return published_nodes
 
     def step(self) -> bool:
         """Make the best specialization that is valid; `False` if there is none."""
@@ -263,11 +265,11 @@ class _Specialization:
         outlook, start = self.outlook, self.forest.start
         least = np.full(self.forest.nodes, NOTHING)
         for j in range(len(start) - 1):
-            own = slice(int(start[j]), int(start[j + 1]))
-            now = outlook.least_now[own]
+            span = slice(int(start[j]), int(start[j + 1]))
+            now = outlook.least_now[span]
             smallest, second = np.partition(np.append(now, NOTHING), 1)[:2]
             others = np.where(now == smallest, second, smallest)
-            least[own] = np.minimum(others, outlook.least_after[own])
+            least[span] = np.minimum(others, outlook.least_after[span])
         smallest_now = int(self.outlook.least_now.min())
         return np.asarray(np.where(least < smallest_now, smallest_now - least, 0), np.int64)
 
@@ -291,9 +293,9 @@ class _Specialization:
         members, number = self._members(under)
         self.looked_at += len(members) * cut.at.shape[1]
         child = forest.ancestor[forest.depth[v] + 1, forest.leaves[members, j]]
-        part, first, _ = number_keys(number * np.int64(forest.nodes) + child, ascending=True)
-        unsafe = self.judge.unsafe(part, len(first), members)
-        sizes = summed(forest.counts[members], part, len(first))
+        class_of, first, _ = number_keys(number * np.int64(forest.nodes) + child, ascending=True)
+        unsafe = self.judge.unsafe(class_of, len(first), members)
+        sizes = summed(forest.counts[members], class_of, len(first))
         parent = number[first]
         whole = forest.worth[cut.at[under]].sum(axis=1)
         kept_before = np.where(cut.unsafe[under] > 0, 0.0, whole)[parent]
@@ -303,8 +305,8 @@ class _Specialization:
 
     def _specialize(self, v: int) -> None:
         j = int(self.forest.column[v])
-        self.classes, found = self.split(self.records, self.cut, self.classes, j, v, self.held, self.changed)
-        changed = self.changed[:found].copy()
+        self.classes, changed_count = self.split(self.records, self.cut, self.classes, j, v, self.held, self.changed)
+        changed = self.changed[:changed_count].copy()
         # What the models said of a split holds until a class under its node changes.
         for node in np.unique(self.cut.at[changed]):
             self.opinion.pop(int(node), None)

@@ -101,33 +101,33 @@ def improved_groups(
         group[begin:end] = mdav_groups(here[begin:end], size) + groups
         groups = int(group[begin:end].max()) + 1
     near = nearest_rows(here, min(NEAREST, rows - 1), most_boxes=MOST_BOXES)[0]
-    part = make_grouping(here, near, group, size)
-    error = start(part)
+    grouping = make_grouping(here, near, group, size)
+    error = start(grouping)
     if error > 0:
-        _search(part, size, error, seed, effort, max(of_rows, rows), progress)
-    found = np.empty(rows, np.int32)
-    found[order] = part.group
-    return renumbered(found)
+        _search(grouping, size, error, seed, effort, max(of_rows, rows), progress)
+    groups_of_rows = np.empty(rows, np.int32)
+    groups_of_rows[order] = grouping.group
+    return renumbered(groups_of_rows)
 
 
 def _search(
-    part: Grouping, size: int, error: float, seed: int, effort: float, of_rows: int, progress: Progress
+    grouping: Grouping, size: int, error: float, seed: int, effort: float, of_rows: int, progress: Progress
 ) -> None:
     """Lower the squared error of a partition; the best one seen at the end of a temperature is kept."""
-    rows = len(part.group)
+    rows = len(grouping.group)
     steps = int(effort * min(MOST_STEPS_PER_ROW * rows, (STEPS + STEPS_PER_ROW * of_rows) * rows / of_rows))
     random = np.array([((_SALT ^ (seed * 0x9E3779B97F4A7C15)) & _WORD) or _SALT], np.uint64)
-    total, best, best_group = error, error, part.group.copy()
+    total, best, best_group = error, error, grouping.group.copy()
     for turn in range(TEMPERATURES + 1):
         progress("improving groups", turn / (TEMPERATURES + 1))
         cooled = HOTTEST * (COLDEST / HOTTEST) ** (turn / (TEMPERATURES - 1))
         heat = error / rows * cooled if turn < TEMPERATURES else 0.0
         for first in range(0, rows, WINDOW):
             count = min(WINDOW, rows - first)
-            total += anneal(part, size, heat, first, count, steps * count // rows // TEMPERATURES + 1, random, LOGS)
+            total += anneal(grouping, size, heat, first, count, steps * count // rows // TEMPERATURES + 1, random, LOGS)
         if total < best:
-            best, best_group = total, part.group.copy()
-    part.group[:] = best_group
+            best, best_group = total, grouping.group.copy()
+    grouping.group[:] = best_group
 
 
 def optimal_groups(values: Floats, size: int) -> Ints:

@@ -98,62 +98,64 @@ class Microaggregate(Treatment):
         if nominal.any() and self.publish == MEDIAN:
             raise JobError(
                 f"Categories have no median: microaggregate {column!r} with publish = 'mode' or 'mean', or leave "
-                f"out {some([n for n, own in zip(names, nominal, strict=True) if own])}."
+                f"out {some([n for n, is_nominal in zip(names, nominal, strict=True) if is_nominal])}."
             )
         group = self.groups(names, values, nominal, table)
         made = {}
         for j, name in enumerate(names):
-            own = np.full(len(values), np.nan)
-            own[table.order] = _published(
+            published_values = np.full(len(values), np.nan)
+            published_values[table.order] = _published(
                 values[table.order, j], group[table.order], MODE if nominal[j] else self.publish
             )
-            series, known = table.rows[name], labels[j]
-            if known is None:
-                made[name] = published_numbers(own, series, whole=self.whole)
+            series, labels_of_column = table.rows[name], labels[j]
+            if labels_of_column is None:
+                made[name] = published_numbers(published_values, series, whole=self.whole)
             else:
-                codes = pl.Series(np.where(np.isnan(own), 0, own).astype(np.int64))
-                made[name] = known.gather(codes).set(pl.Series(np.isnan(own)), None).rename(name)
+                codes = pl.Series(np.where(np.isnan(published_values), 0, published_values).astype(np.int64))
+                made[name] = (
+                    labels_of_column.gather(codes).set(pl.Series(np.isnan(published_values)), None).rename(name)
+                )
         return made
 
     def groups(
         self, names: tuple[str, ...], values: Floats, nominal: Mask, table: Table, progress: Progress = SILENT
     ) -> Ints:
         """The group of each row; -1 where all its values are missing or suppressed."""
-        known = ~np.isnan(values)
+        is_present = ~np.isnan(values)
         # In the canonical order, so that sums are rounded alike whatever the order of rows.
         x = np.empty_like(values)
         x[table.order] = _scaled(values[table.order], nominal, names, self)
         stratum, called = strata_of(table.rows, self.within)
         # Rows that lack other columns cannot be compared: each pattern of missing values is grouped apart.
-        patterns, pattern = np.unique(known, axis=0, return_inverse=True)
+        patterns, pattern = np.unique(is_present, axis=0, return_inverse=True)
         cell = stratum * len(patterns) + pattern.reshape(-1)
         group = np.full(len(values), -1, np.int32)
         groups, few, suppressed = 0, list[str](), 0
         order = table.order
         _, cell = np.unique(cell, return_inverse=True)
         for rows in members_of(cell.reshape(-1), order):
-            present = known[rows[0]]
+            present = is_present[rows[0]]
             if not present.any():
                 continue
             people = len(rows) if table.units is None else len(np.unique(table.units[rows]))
             if people < self.size:
                 where = called[stratum[rows[0]]]
-                gone = [name for name, there in zip(names, present, strict=True) if not there]
+                absent = [name for name, there in zip(names, present, strict=True) if not there]
                 few.append(
-                    " and ".join(part for part in (where, f"without {some(gone)}" if gone else "") if part)
+                    " and ".join(clause for clause in (where, f"without {some(absent)}" if absent else "") if clause)
                     or "the table"
                 )
                 suppressed += len(rows)
                 continue
-            own = self._grouped(x[rows][:, present], nominal[present], len(values), progress)
+            groups_of_pattern = self._grouped(x[rows][:, present], nominal[present], len(values), progress)
             if table.units is not None:
-                own = _until_enough(x[rows][:, present], own, table.units[rows], self.size)
-            group[rows] = own + groups
-            groups += int(own.max()) + 1
+                groups_of_pattern = _until_enough(x[rows][:, present], groups_of_pattern, table.units[rows], self.size)
+            group[rows] = groups_of_pattern + groups
+            groups += int(groups_of_pattern.max()) + 1
         if few and self.too_small == REFUSE:
-            shown = ", ".join(few[:5]) + (f" and {len(few) - 5} more" if len(few) > 5 else "")
+            few_shown = ", ".join(few[:5]) + (f" and {len(few) - 5} more" if len(few) > 5 else "")
             raise JobError(
-                f"microaggregate of {some(names)}: fewer than {self.size} rows in {shown}. Choose a smaller size, "
+                f"microaggregate of {some(names)}: fewer than {self.size} rows in {few_shown}. Choose a smaller size, "
                 "join the "
                 "strata, fill in missing values, or give too_small = 'suppress' to publish nothing of them."
             )
@@ -179,27 +181,28 @@ class Microaggregate(Treatment):
 
 def _as_numbers(rows: pl.DataFrame, names: tuple[str, ...], method: str) -> tuple[Floats, list[pl.Series | None]]:
     """Columns as numbers, and per column of categories its values, whose codes the numbers are."""
-    found, labels = [], list[pl.Series | None]()
+    numbers, labels = [], list[pl.Series | None]()
     for name in names:
         series = rows[name]
         text = series.cast(pl.String) if isinstance(series.dtype, (pl.Categorical, pl.Enum)) else series
-        gone = missing(text)
+        is_missing = missing(text)
         if (
-            text.dtype == pl.String and text.filter(~pl.Series(gone)).cast(pl.Float64, strict=False).is_null().any()
+            text.dtype == pl.String
+            and text.filter(~pl.Series(is_missing)).cast(pl.Float64, strict=False).is_null().any()
         ) or (series.dtype == pl.Boolean):
-            distinct = text.filter(~pl.Series(gone)).unique().sort()
+            distinct = text.filter(~pl.Series(is_missing)).unique().sort()
             codes = np.full(len(series), np.nan)
-            codes[~gone] = distinct.search_sorted(text.filter(~pl.Series(gone))).to_numpy()
-            found.append(codes)
+            codes[~is_missing] = distinct.search_sorted(text.filter(~pl.Series(is_missing))).to_numpy()
+            numbers.append(codes)
             labels.append(distinct)
         else:
-            found.append(numbers_of(series, method))
+            numbers.append(numbers_of(series, method))
             labels.append(None)
-        own = found[-1][~np.isnan(found[-1])]
-        if not len(own) or (own == own[0]).all():
-            what = "has no values" if not len(own) else "is constant"
+        values_present = numbers[-1][~np.isnan(numbers[-1])]
+        if not len(values_present) or (values_present == values_present[0]).all():
+            what = "has no values" if not len(values_present) else "is constant"
             raise JobError(f"{method}: {name!r} {what}, so grouping by it has no effect. Leave it out, or suppress it.")
-    return np.column_stack(found), labels
+    return np.column_stack(numbers), labels
 
 
 def _scaled(values: Floats, nominal: Mask, names: tuple[str, ...], asked: Microaggregate) -> Floats:
@@ -225,8 +228,8 @@ def _indicators(x: Floats, nominal: Mask) -> Floats | None:
     for j in np.flatnonzero(nominal):
         categories = np.unique(x[:, j])
         made.append((x[:, [j]] == categories[None, :]) * np.sqrt(0.5))
-    found = np.column_stack(made)
-    return found if found.shape[1] <= MOST_INDICATORS else None
+    indicators = np.column_stack(made)
+    return indicators if indicators.shape[1] <= MOST_INDICATORS else None
 
 
 def _published(values: Floats, group: Ints, publish: str) -> Floats:
@@ -235,25 +238,25 @@ def _published(values: Floats, group: Ints, publish: str) -> Floats:
     rows = np.flatnonzero((group >= 0) & ~np.isnan(values))
     if not len(rows):
         return made
-    own: Ints = np.unique(group[rows], return_inverse=True)[1].reshape(-1).astype(np.int32)
+    group_numbers: Ints = np.unique(group[rows], return_inverse=True)[1].reshape(-1).astype(np.int32)
     if publish == MEAN:
-        made[rows] = means(values[rows, None], own)[own, 0]
+        made[rows] = means(values[rows, None], group_numbers)[group_numbers, 0]
         return made
-    order = np.lexsort((values[rows], own))
-    begins = np.flatnonzero(np.diff(own[order], prepend=-1))
+    order = np.lexsort((values[rows], group_numbers))
+    begins = np.flatnonzero(np.diff(group_numbers[order], prepend=-1))
     ends = np.append(begins[1:], len(order))
     ranked = values[rows][order]
     if publish == MEDIAN:
         middle = (ranked[(begins + ends - 1) // 2] + ranked[(begins + ends) // 2]) / 2.0
     else:
         middle = np.array([_most_frequent(ranked[b:e]) for b, e in zip(begins, ends, strict=True)])
-    made[rows] = middle[own]
+    made[rows] = middle[group_numbers]
     return made
 
 
 def _most_frequent(ranked: Floats) -> float:
-    found, counts = np.unique(ranked, return_counts=True)
-    return float(found[np.argmax(counts)])
+    distinct, counts = np.unique(ranked, return_counts=True)
+    return float(distinct[np.argmax(counts)])
 
 
 def _until_enough(x: Floats, group: Ints, units: Longs, size: int) -> Ints:

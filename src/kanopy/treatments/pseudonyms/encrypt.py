@@ -40,11 +40,11 @@ class Encrypt(Pseudonym):
         from cryptography.exceptions import InvalidTag
 
         cipher = _cipher(key)
-        found, wrong = list[str](), list[str]()
+        originals_found, wrong = list[str](), list[str]()
         for text in pseudonyms:
             try:
                 raw = base64.b32decode(text.upper() + "=" * (-len(text) % 8))
-                found.append(cipher.decrypt(raw, []).decode("utf-8"))
+                originals_found.append(cipher.decrypt(raw, []).decode("utf-8"))
             except (ValueError, InvalidTag):
                 wrong.append(text)
         if wrong:
@@ -52,7 +52,7 @@ class Encrypt(Pseudonym):
                 f"{some(wrong)} of {column!r} were not made with this key, domain, recipient and version, or were "
                 "changed."
             )
-        return found
+        return originals_found
 
 
 def _cipher(key: bytes):  # type: ignore[no-untyped-def]

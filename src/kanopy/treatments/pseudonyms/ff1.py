@@ -64,8 +64,8 @@ class FF1:
         head = (bytes([1, 2, 1]) + radix.to_bytes(3, "big") + bytes([10, u % 256]) + n.to_bytes(4, "big")
                 + len(self.tweak).to_bytes(4, "big") + self.tweak + bytes((-len(self.tweak) - b - 1) % 16))  # fmt: skip
         for turn in range(ROUNDS) if not back else range(ROUNDS - 1, -1, -1):
-            known = left if back else right
-            r = self._chain(head + bytes([turn]) + known.to_bytes(b, "big"))
+            half = left if back else right
+            r = self._chain(head + bytes([turn]) + half.to_bytes(b, "big"))
             s = r + b"".join(
                 self._block((int.from_bytes(r, "big") ^ block).to_bytes(16, "big"))
                 for block in range(1, (d + 15) // 16)
@@ -79,14 +79,14 @@ class FF1:
         return [*self._digits(left, u), *self._digits(right, v)]
 
     def _number(self, digits: Sequence[int]) -> int:
-        found = 0
+        number_read = 0
         for digit in digits:
-            found = found * self.radix + digit
-        return found
+            number_read = number_read * self.radix + digit
+        return number_read
 
     def _digits(self, number: int, count: int) -> list[int]:
-        found = []
+        digits = []
         for _ in range(count):
             number, digit = divmod(number, self.radix)
-            found.append(digit)
-        return found[::-1]
+            digits.append(digit)
+        return digits[::-1]

@@ -70,8 +70,8 @@ class FormatPreserving(Pseudonym):
                 "'tokens', or a larger alphabet.",
             )  # fmt: skip
         run = way(cipher)
-        found = []
+        texts = []
         for label in labels:
             made = iter(run([code[letter] for letter in label if letter in code]))
-            found.append("".join(letters[next(made)] if letter in code else letter for letter in label))
-        return found
+            texts.append("".join(letters[next(made)] if letter in code else letter for letter in label))
+        return texts

@@ -51,14 +51,14 @@ def replaced(series: pl.Series, pseudonyms: Callable[[list[str]], list[str]]) ->
     >>> replaced(pl.Series("id", [7, None, 7]), lambda labels: [f"p{label}" for label in labels]).to_list()
     ['p7', None, 'p7']
     """
-    gone = pl.Series(missing(series))
+    is_missing = pl.Series(missing(series))
     plain = series.cast(pl.String) if isinstance(series.dtype, (pl.Categorical, pl.Enum)) else series
-    present = plain.filter(~gone)
+    present = plain.filter(~is_missing)
     distinct = present.unique()
     made = pl.Series(pseudonyms(labels_of(distinct)), dtype=pl.String)
     pairs = pl.DataFrame({"value": distinct, "made": made})
-    found = pl.DataFrame({"value": plain}).join(pairs, on="value", how="left", maintain_order="left")
-    return found["made"].rename(series.name)
+    joined_values = pl.DataFrame({"value": plain}).join(pairs, on="value", how="left", maintain_order="left")
+    return joined_values["made"].rename(series.name)
 
 
 @dataclass(frozen=True)
@@ -92,6 +92,6 @@ def need_cryptography(method: str) -> Any:
     return ciphers
 
 
-def refuse_value(method: str, column: str, shown: str, why: str) -> JobError:
+def refuse_value(method: str, column: str, value_shown: str, why: str) -> JobError:
     """An error about values that a method cannot take."""
-    return JobError(f"{method} of {column!r}: {shown} {why}")
+    return JobError(f"{method} of {column!r}: {value_shown} {why}")

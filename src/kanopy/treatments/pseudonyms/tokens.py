@@ -45,20 +45,20 @@ class Tokens(Treatment):
         files: dict[str, str] = table.facts.get("files", {})
         text = files.get(self.table)
         rows = _read(text if text is not None else _content(self.table), self.table)
-        known = {value: token for own, value, token in rows if own == domain}
+        token_of_value = {value: token for token_domain, value, token in rows if token_domain == domain}
         used = {token for _, _, token in rows}
         new: list[list[str]] = []
 
         def tokens(labels: list[str]) -> list[str]:
             # In the order of values: where a token stands in the file tells nothing of rows.
-            for label in sorted(set(labels) - known.keys()):
+            for label in sorted(set(labels) - token_of_value.keys()):
                 token = secrets.token_hex(self.digits // 2 + 1)[: self.digits]
                 while token in used:
                     token = secrets.token_hex(self.digits // 2 + 1)[: self.digits]
                 used.add(token)
-                known[label] = token
+                token_of_value[label] = token
                 new.append([domain, label, token])
-            return [known[label] for label in labels]
+            return [token_of_value[label] for label in labels]
 
         made = replaced(table.rows[column], tokens)
         files[self.table] = written([*rows, *new])

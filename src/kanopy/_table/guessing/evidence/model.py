@@ -74,14 +74,14 @@ def evidence() -> tuple[Evidence, ...]:
     plain = tomllib.loads((DATA / "evidence.toml").read_text(encoding="utf-8"))["evidence"]
     return tuple(
         Evidence(
-            each["when"],
-            Condition.read(each["when"]),
-            each["because"],
-            each["points"],
-            tuple(each["example"]),
-            each.get("fixed", False),
+            entry["when"],
+            Condition.read(entry["when"]),
+            entry["because"],
+            entry["points"],
+            tuple(entry["example"]),
+            entry.get("fixed", False),
         )
-        for each in plain
+        for entry in plain
     )
 
 
@@ -97,22 +97,22 @@ def weights() -> Weights:
     """The fitted weights, in the order of the entries; an entry that was not fitted has what it points at."""
     plain = tomllib.loads((DATA / "weights.toml").read_text(encoding="utf-8"))
     fitted = plain["weights"]
-    table = [fitted.get(each.when, [each.points.get(letter, 0.0) for letter in LETTERS]) for each in evidence()]
+    table = [fitted.get(entry.when, [entry.points.get(letter, 0.0) for letter in LETTERS]) for entry in evidence()]
     return Weights(np.array(plain["bias"], float), np.array(table, float), float(plain["sure"]), float(plain["likely"]))
 
 
 def holding(column: ColumnView) -> list[int]:
     """The entries that hold for a column, by their number."""
-    return [number for number, each in enumerate(evidence()) if each.condition.holds(column)]
+    return [number for number, entry in enumerate(evidence()) if entry.condition.holds(column)]
 
 
-def probabilities(entries: Sequence[int], known: Weights | None = None) -> Floats:
+def probabilities(entries: Sequence[int], fitted: Weights | None = None) -> Floats:
     """How probable each role is, given the entries that hold."""
-    known = weights() if known is None else known
-    scores = known.bias + known.table[list(entries)].sum(axis=0)
+    fitted = weights() if fitted is None else fitted
+    scores = fitted.bias + fitted.table[list(entries)].sum(axis=0)
     raised = np.exp(scores - scores.max())
-    found: Floats = raised / raised.sum()
-    return found
+    chances: Floats = raised / raised.sum()
+    return chances
 
 
 def decide(chances: Floats) -> int | None:
@@ -129,8 +129,8 @@ def decide(chances: Floats) -> int | None:
 def judge(column: ColumnView) -> Verdict:
     """The verdict on a column whose name has been read."""
     entries = holding(column)
-    known = weights()
-    chances = probabilities(entries, known)
+    fitted = weights()
+    chances = probabilities(entries, fitted)
     best = decide(chances)
     if (
         best is not None
@@ -141,7 +141,7 @@ def judge(column: ColumnView) -> Verdict:
     held = tuple(evidence()[number] for number in entries)
     most = int(chances.argmax()) if best is None else best
     # What an entry says for a role is its weight beside the mean of the others.
-    says = {number: known.table[number, most] - known.table[number].mean() for number in entries}
+    says = {number: fitted.table[number, most] - fitted.table[number].mean() for number in entries}
     if best is None:  # what is said of an undecided column is what makes it more than harmless
         says = {number: max(evidence()[number].points.values(), default=0.0) for number in entries}
     first = max(says, key=says.__getitem__, default=None)

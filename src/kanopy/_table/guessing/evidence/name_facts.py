@@ -19,7 +19,7 @@ FEWEST_OF_PEOPLE, OF_ROWS = 30, 0.02
 def about_places(name: str) -> bool:
     """Whether a word of the name speaks of what others may know and is no word for people: a place, an employer."""
     words = [word for word in words_of(name) if word not in lexicon().people]
-    return any(each.role == Role.QUASI_IDENTIFIER for word in words for each in lexicon().index.get(word, ()))
+    return any(meaning.role == Role.QUASI_IDENTIFIER for word in words for meaning in lexicon().index.get(word, ()))
 
 
 def counts_people(column: ColumnView) -> bool:
@@ -40,16 +40,16 @@ def _only_short(column: ColumnView) -> bool:
     """Whether nothing but a word of at most three letters speaks of the meaning: `rep` may be a party or a team."""
     words = column.words
     parts = (*words, "".join(words), *("".join(pair) for pair in itertools.pairwise(words)))
-    found = [part for part in parts if column.meaning in lexicon().index.get(part, ())]
-    return bool(found) and max(map(len, found)) <= SHORTEST_STEM - 2
+    matching = [word for word in parts if column.meaning in lexicon().index.get(word, ())]
+    return bool(matching) and max(map(len, matching)) <= SHORTEST_STEM - 2
 
 
 def _also(column: ColumnView, argument: str) -> bool:
     """Whether another meaning of the name, or a clear one of a role, is this."""
     return any(
-        argument in (each.meaning.says, each.meaning.role) and each.strength >= WORD
-        for each in column.spoken
-        if each.meaning is not column.meaning
+        argument in (meant.meaning.says, meant.meaning.role) and meant.strength >= WORD
+        for meant in column.spoken
+        if meant.meaning is not column.meaning
     )
 
 
@@ -72,14 +72,14 @@ FACTS: dict[str, FactFunction] = {
     "also": _also,
     "word": lambda column, argument: bool(set(argument.split("|")) & set(column.words)),
     "word ends with": lambda column, argument: any(word.endswith(tuple(argument.split("|"))) for word in column.words),
-    "name has": lambda column, argument: any(part in column.name.lower() for part in argument.split("|")),
+    "name has": lambda column, argument: any(infix in column.name.lower() for infix in argument.split("|")),
     "several words": lambda column, _: len(column.words) > 1,
     "ends with number": lambda column, _: bool(column.words) and column.words[-1] in ENDINGS_OF_NUMBERS,
     "short word only": lambda column, _: _only_short(column),
     "about places": lambda column, _: about_places(column.name),
     "counts people": lambda column, _: counts_people(column),
     "numbers something": lambda column, _: any(
-        each.meaning.says == RECORD_NUMBER and each.strength >= WORD for each in column.spoken
+        meant.meaning.says == RECORD_NUMBER and meant.strength >= WORD for meant in column.spoken
     ),
     "names a person": lambda column, _: _person(column),
     "household word": lambda column, _: bool(HOUSEHOLD_WORDS & set(column.words)),

@@ -33,13 +33,13 @@ def readings() -> dict[str, tuple[Reading, ...]]:
     >>> readings()["results"][0].instead
     'education'
     """
-    found: dict[str, tuple[Reading, ...]] = {}
-    for each in tomllib.loads((DATA / "readings.toml").read_text(encoding="utf-8"))["reading"]:
-        of = tuple(part.strip() for part in each["of"].split("|"))
-        reading = Reading(of, Condition.read(each["when"]), each.get("instead", ""), each["because"])
+    by_meaning: dict[str, tuple[Reading, ...]] = {}
+    for entry in tomllib.loads((DATA / "readings.toml").read_text(encoding="utf-8"))["reading"]:
+        of = tuple(item.strip() for item in entry["of"].split("|"))
+        reading = Reading(of, Condition.read(entry["when"]), entry.get("instead", ""), entry["because"])
         for meaning in of:
-            found[meaning] = (*found.get(meaning, ()), reading)
-    return found
+            by_meaning[meaning] = (*by_meaning.get(meaning, ()), reading)
+    return by_meaning
 
 
 @cache
@@ -51,7 +51,7 @@ def fits() -> dict[str, tuple[Condition, ...]]:
 
 def meaning_called(says: str) -> Meaning:
     """The meaning of that name."""
-    return next(each for each in lexicon().meanings if each.says == says)
+    return next(meaning for meaning in lexicon().meanings if meaning.says == says)
 
 
 def read_name(column: ColumnView) -> None:

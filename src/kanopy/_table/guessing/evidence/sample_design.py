@@ -26,9 +26,9 @@ DESIGN_WORDS = {
 PARTIAL_WORDS = frozenset({"household", "hh", "hhold", "design", "base", "employers", "longitudinal", "trim"})
 
 
-def with_design(table: TableView, columns: Mapping[str, ColumnView], found: Mapping[str, Guess]) -> dict[str, Guess]:
+def with_design(table: TableView, columns: Mapping[str, ColumnView], alone: Mapping[str, Guess]) -> dict[str, Guess]:
     """The same guesses, in which one column is the `weight`, one the `household`, where there are such."""
-    guesses = dict(found)
+    guesses = dict(alone)
     weight = _weight(table, columns, guesses)
     for name, guess in guesses.items():
         if guess.kind == "weight" and name != weight:
@@ -42,16 +42,16 @@ def with_design(table: TableView, columns: Mapping[str, ColumnView], found: Mapp
             guesses[name] = replace(guess, kind="")
     if household is not None:
         why = guesses[household].reason
-        said = why if guesses[household].role == Role.WITHHELD else f"its values number households; {_shape(why)}"
-        guesses[household] = replace(guesses[household], kind="household", role=Role.WITHHELD, reason=said)
+        reason = why if guesses[household].role == Role.WITHHELD else f"its values number households; {_shape(why)}"
+        guesses[household] = replace(guesses[household], kind="household", role=Role.WITHHELD, reason=reason)
     return guesses
 
 
 def _parts_of_sample(
-    table: TableView, columns: Mapping[str, ColumnView], found: Mapping[str, Guess], weight: str
+    table: TableView, columns: Mapping[str, ColumnView], guesses: Mapping[str, Guess], weight: str
 ) -> Iterator[tuple[str, Guess]]:
     """Strata and clusters that no standard names, where a survey weight stands beside them."""
-    for name, guess in found.items():
+    for name, guess in guesses.items():
         if guess.role == Role.WITHHELD or guess.kind or columns[name].has("fractions"):
             continue
         if kind := names_part_of_sample(name):
@@ -67,17 +67,17 @@ def names_part_of_sample(name: str) -> str:
     ('stratum', 'cluster', '')
     """
     words = set(words_of(name)) - NUMBER_WORDS
-    return next((kind for kind, said in DESIGN_WORDS.items() if words and words <= said), "")
+    return next((kind for kind, words_of_kind in DESIGN_WORDS.items() if words and words <= words_of_kind), "")
 
 
 def _shape(reason: str) -> str:
     return reason.rpartition("; ")[2].removesuffix(": decide what it is")
 
 
-def _weight(table: TableView, columns: Mapping[str, ColumnView], found: Mapping[str, Guess]) -> str | None:
+def _weight(table: TableView, columns: Mapping[str, ColumnView], guesses: Mapping[str, Guess]) -> str | None:
     """The weight of the rows: what a standard names first, or the best of those whose names say so."""
     candidates = []
-    for place, (name, guess) in enumerate(found.items()):
+    for index, (name, guess) in enumerate(guesses.items()):
         seen, entry = table.values[name], table.standards.get(name)
         named = (entry is not None and entry.kind == "weight") or columns[name].has(f"says:{SURVEY_WEIGHT}")
         replicate = "context:replicate weight" in columns[name].context or (entry and entry.kind == "replicate")
@@ -87,14 +87,14 @@ def _weight(table: TableView, columns: Mapping[str, ColumnView], found: Mapping[
         words = set(columns[name].words)
         rank = entry.rank if entry is not None and entry.kind == "weight" else 50
         partial = bool(words & PARTIAL_WORDS) - bool(words & PERSON_WORDS)
-        candidates.append((not positive, rank, partial, seen.distinct <= 1, place, name))
+        candidates.append((not positive, rank, partial, seen.distinct <= 1, index, name))
     return min(candidates)[-1] if candidates else None
 
 
-def _household(table: TableView, columns: Mapping[str, ColumnView], found: Mapping[str, Guess]) -> str | None:
+def _household(table: TableView, columns: Mapping[str, ColumnView], guesses: Mapping[str, Guess]) -> str | None:
     """The column whose equal values belong to one household: by a standard, or by its name and how often it repeats."""
     candidates = []
-    for place, (name, guess) in enumerate(found.items()):
+    for index, (name, guess) in enumerate(guesses.items()):
         seen, entry = table.values[name], table.standards.get(name)
         standard = entry is not None and entry.kind == "household"
         column = columns[name]
@@ -105,7 +105,7 @@ def _household(table: TableView, columns: Mapping[str, ColumnView], found: Mappi
             continue
         many = seen.distinct >= FEWEST_HOUSEHOLDS and seen.rows <= LARGEST_HOUSEHOLD * seen.distinct
         if many and seen.distinct > 0.02 * seen.rows:
-            candidates.append((not standard, entry.rank if entry is not None else 50, place, name))
+            candidates.append((not standard, entry.rank if entry is not None else 50, index, name))
     return min(candidates)[-1] if candidates else None
 
 

@@ -63,8 +63,8 @@ class Standard:
     def entry(self, name: str) -> Entry | None:
         """What it says of a name."""
         small = name.lower()
-        found = self.exact.get(small)
-        return found or next((entry for pattern, entry in self.patterns if pattern.fullmatch(small)), None)
+        exact_entry = self.exact.get(small)
+        return exact_entry or next((entry for pattern, entry in self.patterns if pattern.fullmatch(small)), None)
 
 
 @cache
@@ -101,12 +101,12 @@ def named_by_standards(names: Collection[str]) -> dict[str, Entry]:
     ('unit', 'quasi-identifier', {})
     """
     small = {name.lower() for name in names}
-    fitting = [each for each in standards() if len(each.signs & small) >= each.fewest]
-    fitting.sort(key=lambda each: -sum(each.entry(name) is not None for name in names))
-    found: dict[str, Entry] = {}
+    fitting = [standard for standard in standards() if len(standard.signs & small) >= standard.fewest]
+    fitting.sort(key=lambda standard: -sum(standard.entry(name) is not None for name in names))
+    entries: dict[str, Entry] = {}
     for standard in fitting:
         for name in names:
             entry = standard.entry(name)
             if entry is not None:
-                found.setdefault(name, entry)
-    return found
+                entries.setdefault(name, entry)
+    return entries

@@ -37,14 +37,14 @@ LETTERS_OF_SEX = frozenset("mfwvkdxu")
 
 def largest(seen: Values) -> float:
     """The largest number of a column, without codes for missing values; minus infinity if it has none."""
-    found = seen.true_numbers.max() if seen.numeric else None
-    return found if isinstance(found, float) else float("-inf")
+    maximum = seen.true_numbers.max() if seen.numeric else None
+    return maximum if isinstance(maximum, float) else float("-inf")
 
 
 def smallest(seen: Values) -> float:
     """The smallest number of a column, without codes for missing values; infinity if it has none."""
-    found = seen.true_numbers.min() if seen.numeric else None
-    return found if isinstance(found, float) else float("inf")
+    minimum = seen.true_numbers.min() if seen.numeric else None
+    return minimum if isinstance(minimum, float) else float("inf")
 
 
 def whole(seen: Values) -> bool:
@@ -80,7 +80,7 @@ def _counts_from_nought(seen: Values) -> bool:
     if not whole(seen) or not 2 < seen.distinct <= FEW_VALUES:
         return False
     numbers = set(seen.numbers.to_list())
-    return numbers <= {float(each) for each in range(LARGEST_DIGIT + 1)} and min(numbers) != 1
+    return numbers <= {float(digit) for digit in range(LARGEST_DIGIT + 1)} and min(numbers) != 1
 
 
 def _rarely_many(seen: Values) -> bool:
@@ -94,8 +94,8 @@ def _rarely_many(seen: Values) -> bool:
 def _answers(seen: Values) -> bool:
     if not seen.text or not len(seen.sample):
         return False
-    said = sum(bool(lexicon().answers & set(words_of(text))) for text in seen.sample.to_list())
-    return said >= HALF * len(seen.sample)
+    with_answer = sum(bool(lexicon().answers & set(words_of(text))) for text in seen.sample.to_list())
+    return with_answer >= HALF * len(seen.sample)
 
 
 def _scale(seen: Values) -> bool:
@@ -175,11 +175,11 @@ def meaning_of_values(seen: Values) -> Meaning | None:
     if len(texts) < 2:
         return None
     if {"m"} < {word for words in texts for word in words} <= LETTERS_OF_SEX and len(texts) <= FEW_VALUES:
-        return next(each for each in lexicon().meanings if "male" in each.values)
-    known = [each for each in lexicon().meanings if each.values]
-    counted = [sum(any(word in each.values for word in words) for words in texts) for each in known]
-    most = max(range(len(known)), key=counted.__getitem__)
-    return known[most] if counted[most] >= max(2, HALF * len(texts)) else None
+        return next(meaning for meaning in lexicon().meanings if "male" in meaning.values)
+    with_values = [meaning for meaning in lexicon().meanings if meaning.values]
+    counted = [sum(any(word in meaning.values for word in words) for words in texts) for meaning in with_values]
+    most = max(range(len(with_values)), key=counted.__getitem__)
+    return with_values[most] if counted[most] >= max(2, HALF * len(texts)) else None
 
 
 def _words_of_value(text: str) -> tuple[str, ...]:

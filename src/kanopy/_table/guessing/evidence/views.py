@@ -61,14 +61,14 @@ class ColumnView:
 
     def has(self, fact: str) -> bool:
         """Whether a fact holds; `above:100` is the fact `above` with the argument `100`."""
-        known = self._known.get(fact)
-        if known is None:
+        holds = self._known.get(fact)
+        if holds is None:
             from kanopy._table.guessing.evidence.facts import FACTS
 
             name, _, argument = fact.partition(":")
-            known = fact in self.context or (name in FACTS and bool(FACTS[name](self, argument)))
-            self._known[fact] = known
-        return known
+            holds = fact in self.context or (name in FACTS and bool(FACTS[name](self, argument)))
+            self._known[fact] = holds
+        return holds
 
     def forget_meaning(self) -> None:
         """Facts that depend on what the name means are to be computed anew."""
@@ -93,10 +93,10 @@ class Condition:
     @classmethod
     def read(cls, text: str) -> Condition:
         """The condition that a text states: facts joined by `&`, some after `not`."""
-        parts = [part.strip() for part in text.split("&") if part.strip()]
+        parts = [condition.strip() for condition in text.split("&") if condition.strip()]
         return cls(
-            tuple(part for part in parts if not part.startswith("not ")),
-            tuple(part.removeprefix("not ").strip() for part in parts if part.startswith("not ")),
+            tuple(condition for condition in parts if not condition.startswith("not ")),
+            tuple(condition.removeprefix("not ").strip() for condition in parts if condition.startswith("not ")),
         )
 
     @property

@@ -128,13 +128,13 @@ class FromClassification(Builder):
     def _hierarchy(self, classification: Classification, matches: Matches, column: Column) -> Hierarchy:
         """One row per level of the classification that joins values, the values below, `*` above."""
         nodes = matches.nodes
-        known = nodes >= 0
+        is_known = nodes >= 0
         rows = _level_nodes(classification, nodes, self._wanted(classification))
         style = self.labels
         if style == "auto":
             style = "label" if classification.about.subject in NAMES_ALONE else "both"
         labels = NodeLabels(classification, matches, style, self.language)
-        for at in np.flatnonzero(~known).tolist():
+        for at in np.flatnonzero(~is_known).tolist():
             rows[:, at] = labels.outside if self.unknown == "group" else labels.add(matches.values[at])
         if (prefixes := four_digits(matches)) is not None:
             number = {prefix: labels.add(prefix) for prefix in dict.fromkeys(prefixes)}
@@ -148,10 +148,10 @@ class FromClassification(Builder):
         picked: list[Ints] = []
         start = len(nodes)
         for level, row in enumerate(rows, 1):
-            found, dense = np.unique(row, return_inverse=True)
+            nodes_of_level, dense = np.unique(row, return_inverse=True)
             codes[level] = start + dense.reshape(-1)
-            picked.append(found.astype(np.int32))
-            start += len(found)
+            picked.append(nodes_of_level.astype(np.int32))
+            start += len(nodes_of_level)
         codes[-1] = start
         parent, broken = parents_of_table(codes, start + 1)
         assert broken is None, "a classification is a tree"
@@ -183,8 +183,8 @@ def suggested(column: Column, k: int) -> list[Builder]:
     labels = column.labels()
     if max(map(len, labels[:100]), default=0) > LONGEST_SUGGESTED:
         return []
-    found = recognize(labels, column.counts.tolist(), name=column.name)
-    names = [each.classification for each in found[:1] if not has_shape(each.classification)]
+    recognized = recognize(labels, column.counts.tolist(), name=column.name)
+    names = [recognition.classification for recognition in recognized[:1] if not has_shape(recognition.classification)]
     return [made for name in names for made in (
         FromClassification(classification=name, fit=True, k=k), FromClassification(classification=name)
     )]  # fmt: skip
@@ -200,14 +200,14 @@ def _level_nodes(classification: Classification, nodes: Ints, wanted: Sequence[i
 
 def joining(rows: Ints, values: int) -> Ints:
     """The rows that join values that were apart below, and not all of them: others only make searches longer."""
-    kept = []
+    joining_rows = []
     groups = values
     for row in rows:
         fewer = len(np.unique(row))
         if 1 < fewer < groups:
-            kept.append(row)
+            joining_rows.append(row)
             groups = fewer
-    return np.array(kept, np.int32).reshape(len(kept), rows.shape[1])
+    return np.array(joining_rows, np.int32).reshape(len(joining_rows), rows.shape[1])
 
 
 def narrowest_parents(classification: Classification, nodes: Ints) -> tuple[Classification, list[str]]:
@@ -232,20 +232,26 @@ def narrowest_parents(classification: Classification, nodes: Ints) -> tuple[Clas
                 below[at] = set()
                 order.append(at)
             below[at].add(value)
-            own = parents.get(at)
-            stack.extend(own if own is not None else [above] if (above := int(classification.parent[at])) >= 0 else ())
+            above_node = parents.get(at)
+            stack.extend(
+                above_node
+                if above_node is not None
+                else [above]
+                if (above := int(classification.parent[at])) >= 0
+                else ()
+            )
     chosen: dict[int, int] = {}
-    shown = []
+    choices = []
     for at in order:
-        if (own := parents.get(at)) is None:
+        if (above_node := parents.get(at)) is None:
             continue
-        best = min(own, key=lambda above: (len(below[above]) <= len(below[at]), len(below[above]), above))
+        best = min(above_node, key=lambda above: (len(below[above]) <= len(below[at]), len(below[above]), above))
         if best != classification.parent[at]:
             chosen[at] = best
-        others = [classification.codes[above] for above in own if above != best]
-        shown.append(f"{classification.codes[at]} under {classification.codes[best]}, not {', '.join(others[:2])}")
-    if not shown:
+        others = [classification.codes[above] for above in above_node if above != best]
+        choices.append(f"{classification.codes[at]} under {classification.codes[best]}, not {', '.join(others[:2])}")
+    if not choices:
         return classification, []
-    more = f" and {len(shown) - 5:,} more" if len(shown) > 5 else ""
-    note = f"Of several parents the one that loses least was taken: {'; '.join(shown[:5])}{more}."
+    more = f" and {len(choices) - 5:,} more" if len(choices) > 5 else ""
+    note = f"Of several parents the one that loses least was taken: {'; '.join(choices[:5])}{more}."
     return classification.with_parents(chosen) if chosen else classification, [note]

@@ -79,10 +79,10 @@ def fitted(rows: Ints, people: Longs, k: int, labels: NodeLabels) -> Ints:
             group = _climbed(levels[level], level, least, group, node, depth, held)
         text = np.zeros(number, np.int32)
         values = np.bincount(group, minlength=number)
-        for own in np.flatnonzero(values).tolist():
-            at = int(node[own])
-            whole = values[own] == sizes[int(depth[own])][at]
-            text[own] = at if whole else labels.add(OTHER if at == TOP else f"{labels.text(at)}, {OTHER}")
+        for value in np.flatnonzero(values).tolist():
+            at = int(node[value])
+            whole = values[value] == sizes[int(depth[value])][at]
+            text[value] = at if whole else labels.add(OTHER if at == TOP else f"{labels.text(at)}, {OTHER}")
         if (text[group] == TOP).all():
             break
         made.append(text[group])

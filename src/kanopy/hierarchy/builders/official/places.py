@@ -71,8 +71,8 @@ class PointBuilder(Builder):
 
 def _of_levels(values: Sequence[str], points: Points, rows: Ints, label: Callable[[int], str], name: str) -> Hierarchy:
     """A hierarchy of the levels that join points; what has no place shares a label."""
-    known = points.known
-    rows = np.where(known[None, :], rows, -1).astype(np.int32)
+    is_known = points.known
+    rows = np.where(is_known[None, :], rows, -1).astype(np.int32)
     rows = joining(rows, len(values))
     codes = np.empty((len(rows) + 2, len(values)), np.int32)
     codes[0] = np.arange(len(values))
@@ -118,16 +118,16 @@ class Cells(PointBuilder):
     def _levels(self, points: Points, people: Longs) -> tuple[Ints, Callable[[int], str]]:
         if self.system != "degrees":
             return self._library(points)
-        known = points.known
+        is_known = points.known
         keys: dict[tuple[int, int, int], int] = {}
-        rows = np.full((len(self.sizes), len(known)), -1, np.int32)
+        rows = np.full((len(self.sizes), len(is_known)), -1, np.int32)
         for level, size in enumerate(self.sizes):
             # Through the finest cell, so that cells lie in cells whatever the floats do at a border.
             per = round(size / self.sizes[0])
-            north = np.floor(np.round(points.latitude[known] / self.sizes[0], 9)).astype(np.int64) // per
-            east = np.floor(np.round(points.longitude[known] / self.sizes[0], 9)).astype(np.int64) // per
+            north = np.floor(np.round(points.latitude[is_known] / self.sizes[0], 9)).astype(np.int64) // per
+            east = np.floor(np.round(points.longitude[is_known] / self.sizes[0], 9)).astype(np.int64) // per
             cells = [(level, a, b) for a, b in zip(north.tolist(), east.tolist(), strict=True)]
-            rows[level, known] = [keys.setdefault(cell, len(keys)) for cell in cells]
+            rows[level, is_known] = [keys.setdefault(cell, len(keys)) for cell in cells]
         spelled = list(keys)
 
         def label(at: int) -> str:
@@ -144,13 +144,13 @@ class Cells(PointBuilder):
         encode, centre = _h3() if self.system == "h3" else _geohash()
         levels = self.resolutions or ((8, 7, 6, 5, 4, 3, 2) if self.system == "h3" else (7, 6, 5, 4, 3, 2))
         keys: dict[str, int] = {}
-        known = np.flatnonzero(points.known)
+        known_points = np.flatnonzero(points.known)
         rows = np.full((len(levels), len(points.known)), -1, np.int32)
-        finest = [encode(float(points.latitude[at]), float(points.longitude[at]), levels[0], "") for at in known]
+        finest = [encode(float(points.latitude[at]), float(points.longitude[at]), levels[0], "") for at in known_points]
         for row, level in enumerate(levels):
             # A coarser cell is that of the finer cell, not of the point: otherwise hexagons would not nest.
             cells = [encode(0.0, 0.0, level, cell) for cell in finest] if row else finest
-            rows[row, known] = [keys.setdefault(cell, len(keys)) for cell in cells]
+            rows[row, known_points] = [keys.setdefault(cell, len(keys)) for cell in cells]
         spelled = list(keys)
 
         def label(at: int) -> str:
@@ -186,8 +186,8 @@ def _geohash() -> tuple[Encode, Centre]:
         return finer[:level] if finer else str(pygeohash.encode(latitude, longitude, precision=level))
 
     def centre(cell: str) -> tuple[float, float]:
-        found: Any = pygeohash.decode(cell)
-        return float(found[0]), float(found[1])
+        decoded: Any = pygeohash.decode(cell)
+        return float(decoded[0]), float(decoded[1])
 
     return encode, centre
 
@@ -216,12 +216,12 @@ class Quadtree(PointBuilder):
         return Placed(h.with_levels(self.levels), placed.points, placed.notes) if h.height >= self.levels else placed
 
     def _levels(self, points: Points, people: Longs) -> tuple[Ints, Callable[[int], str]]:
-        known = np.flatnonzero(points.known)
-        latitude, longitude = points.latitude[known], points.longitude[known]
-        held = people[known].astype(np.int64)
+        known_points = np.flatnonzero(points.known)
+        latitude, longitude = points.latitude[known_points], points.longitude[known_points]
+        held = people[known_points].astype(np.int64)
         boxes = [(*_outer(latitude, -90.0, 90.0), *_outer(longitude, -180.0, 180.0))]
-        level = [np.zeros(len(known), np.int32)]
-        open_cells = {0: np.arange(len(known))}
+        level = [np.zeros(len(known_points), np.int32)]
+        open_cells = {0: np.arange(len(known_points))}
         while open_cells and len(level) < DEEPEST:
             row = level[-1].copy()
             opened: dict[int, Longs] = {}
@@ -229,16 +229,16 @@ class Quadtree(PointBuilder):
                 parts = _quarters(boxes[cell], members, latitude, longitude, held, self.k)
                 if len(parts) < 2:
                     continue
-                for box, own in parts:
-                    row[own] = len(boxes)
-                    opened[len(boxes)] = own
+                for box, members_of_box in parts:
+                    row[members_of_box] = len(boxes)
+                    opened[len(boxes)] = members_of_box
                     boxes.append(box)
             if not opened:
                 break
             level.append(row)
             open_cells = opened
         rows = np.full((len(level), len(points.known)), -1, np.int32)
-        rows[:, known] = np.array(level[::-1], np.int32)
+        rows[:, known_points] = np.array(level[::-1], np.int32)
         return rows, lambda at: bounds_label(*boxes[at])
 
 
@@ -264,18 +264,18 @@ def _quarters(
     first = _halves(box, members, axes[0], axes[0] is longitude, held, k)
     if len(first) < 2:
         return _halves(box, members, axes[1], axes[1] is longitude, held, k)
-    return [part for half in first for part in _halves(half[0], half[1], axes[1], axes[1] is longitude, held, k)]
+    return [quarter for half in first for quarter in _halves(half[0], half[1], axes[1], axes[1] is longitude, held, k)]
 
 
 def _halves(box: Box, members: Longs, values: Floats, across: bool, held: Longs, k: int) -> list[tuple[Box, Longs]]:
     """A cell in two at a round coordinate, or whole if one part would hold fewer than k people."""
     south, north, west, east = box
     low, high = (west, east) if across else (south, north)
-    own = values[members]
-    cut = _round_cut(own, held[members], low, high, k)
+    coordinates = values[members]
+    cut = _round_cut(coordinates, held[members], low, high, k)
     if cut is None:
         return [(box, members)]
-    below = own < cut
+    below = coordinates < cut
     boxes: tuple[Box, Box] = (
         ((south, north, west, cut), (south, north, cut, east))
         if across
@@ -284,7 +284,7 @@ def _halves(box: Box, members: Longs, values: Floats, across: bool, held: Longs,
     return [(boxes[0], members[below]), (boxes[1], members[~below])]
 
 
-def _round_cut(own: Floats, held: Longs, low: float, high: float, k: int) -> float | None:
+def _round_cut(coordinates: Floats, held: Longs, low: float, high: float, k: int) -> float | None:
     """The roundest coordinate that leaves k people, and a fair share of them, on either side; `None` if there is none.
 
     Coordinates of ever finer steps are tried; among those of one step the one nearest the middle of the people wins.
@@ -292,13 +292,13 @@ def _round_cut(own: Floats, held: Longs, low: float, high: float, k: int) -> flo
     total = int(held.sum())
     if total < 2 * k:
         return None
-    order = np.argsort(own, kind="stable")
-    ascending, below = own[order], np.cumsum(held[order])
+    order = np.argsort(coordinates, kind="stable")
+    ascending, below = coordinates[order], np.cumsum(held[order])
     extent = high - low
     largest = 10.0 ** np.ceil(np.log10(max(extent, 1e-9)))
     fallback: float | None = None
     for power in range(10):
-        for step in (largest * part / 10.0 ** (power + 1) for part in STEPS):
+        for step in (largest * fraction / 10.0 ** (power + 1) for fraction in STEPS):
             if step < 1e-7 or step > extent:
                 continue
             cuts = np.arange(np.floor(low / step) + 1, np.ceil(high / step)) * step

@@ -51,8 +51,8 @@ class HipaaZip(Builder):
         few = self._few()
         rows = []
         for value in column.labels():
-            found = _ZIP.fullmatch(value)
-            area = found[1].zfill(_DIGITS)[:3] if found is not None else ""
+            match = _ZIP.fullmatch(value)
+            area = match[1].zfill(_DIGITS)[:3] if match is not None else ""
             hidden = not area or area in few[0] or (bool(few[1]) and area not in few[1])
             rows.append([value, NOWHERE if hidden else f"{area}**", SUPPRESSED_LABEL])
         return Hierarchy.from_rows(rows, name=column.name)

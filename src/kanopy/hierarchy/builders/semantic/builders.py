@@ -97,21 +97,23 @@ class SemanticBuilder(Builder):
         senses = senses_of_values(taxonomy, labels, self._choices(), header=column.name)
         concepts = np.array([senses.concept(label) for label in labels], np.int32)
         sources = self._sources(column.name, labels)
-        rest = [at for at in range(len(labels)) if not any(each.known[at] for each in sources)]
-        known = [at for at in rest if concepts[at] >= 0]
-        notes = [each.note for each in sources]
-        notes += self._check_unknown(column, senses, [labels[at] for at in rest], len(known) + len(labels) - len(rest))
+        rest = [at for at in range(len(labels)) if not any(source.known[at] for source in sources)]
+        known_labels = [at for at in rest if concepts[at] >= 0]
+        notes = [source.note for source in sources]
+        notes += self._check_unknown(
+            column, senses, [labels[at] for at in rest], len(known_labels) + len(labels) - len(rest)
+        )
         groups = Groups([])
-        if len(known) > 1 or (known and not sources):
-            people = column.counts[known].tolist() if column.counts.max() > 1 else []
-            groups = self._group(senses, [labels[at] for at in known], concepts[known], notes, people)
-        if sources or (self.unknown == "other" and groups.names and len(known) < len(labels)):
-            return self._united(sources, groups, known, senses, labels, concepts, column.name, notes)
+        if len(known_labels) > 1 or (known_labels and not sources):
+            people = column.counts[known_labels].tolist() if column.counts.max() > 1 else []
+            groups = self._group(senses, [labels[at] for at in known_labels], concepts[known_labels], notes, people)
+        if sources or (self.unknown == "other" and groups.names and len(known_labels) < len(labels)):
+            return self._united(sources, groups, known_labels, senses, labels, concepts, column.name, notes)
         table = np.full((len(groups.concepts) + 1, len(labels)), -1, np.int32)
         table[0] = concepts
         for level, row in enumerate(groups.concepts, 1):
-            table[level, known] = row
-        names = [dict(zip(known, row, strict=True)) for row in groups.names]
+            table[level, known_labels] = row
+        names = [dict(zip(known_labels, row, strict=True)) for row in groups.names]
         return _proposal(taxonomy, labels, table, names, groups.means, senses, self, column.name, notes)
 
     def _sources(self, name: str, labels: list[str]) -> list[Known]:
@@ -122,7 +124,7 @@ class SemanticBuilder(Builder):
         self,
         sources: list[Known],
         groups: Groups,
-        known: list[int],
+        known_labels: list[int],
         senses: Senses,
         labels: list[str],
         concepts: Ints,
@@ -131,8 +133,8 @@ class SemanticBuilder(Builder):
     ) -> Proposal:
         """The levels of all sources, and beside them what only the ontology knows, below one top."""
         if groups.concepts:
-            words = groups.names or spelled(senses.taxonomy, [labels[at] for at in known], groups.concepts)
-            sources = [*sources, by_meaning(words, known, labels, MEANING)]
+            words = groups.names or spelled(senses.taxonomy, [labels[at] for at in known_labels], groups.concepts)
+            sources = [*sources, by_meaning(words, known_labels, labels, MEANING)]
         united = united_levels(labels, sources, self.unknown == "other")
         table = concepts_of(senses.taxonomy, united.rows, labels, concepts)
         rows = [*united.rows, [SUPPRESSED_LABEL] * len(labels)]
@@ -150,13 +152,13 @@ class SemanticBuilder(Builder):
         return replace(proposal, sources=united.sources)
 
     def _choices(self) -> SenseChoices:
-        own = dict(self.synonyms or {})
+        chosen_synonyms = dict(self.synonyms or {})
         if not self.senses:
-            return SenseChoices(synonyms=own)
+            return SenseChoices(synonyms=chosen_synonyms)
         from kanopy.ontology.senses.senses_file import read_senses
 
         read = read_senses(self.senses)
-        return SenseChoices(read.senses, {**read.synonyms, **own}, read.source)
+        return SenseChoices(read.senses, {**read.synonyms, **chosen_synonyms}, read.source)
 
     def _check_unknown(self, column: Column, senses: Senses, rest: list[str], known: int) -> list[str]:
         """Notes about values that no source knows, among those `rest` that only the ontology may know."""
@@ -240,7 +242,7 @@ class Ontology(SemanticBuilder):
         official = official_levels(labels, name, self.levels)
         if official is None:
             return everyday(labels, name, min(MOST_ROWS, self.levels - 2))
-        rest = [label for label, known in zip(labels, official.known, strict=True) if not known]
+        rest = [label for label, is_known in zip(labels, official.known, strict=True) if not is_known]
         return [
             Known(official.rows, official.known, "classification", official.note),
             *spread(everyday(rest, "", self.levels - 2), rest, labels),
@@ -295,8 +297,8 @@ class Ontology(SemanticBuilder):
             readings = [senses[labels[at]].readings for at in first.tolist()]
             sizes = sorted(set(even_sizes(len(distinct), height)[:-1]) - {1, len(distinct)}, reverse=True)
             near = views(taxonomy, distinct, readings, centred=len(distinct) <= MOST_VALUES)
-            found, left_over = near_groups(near, count.astype(np.float64), sizes)
-            partitions = [groups[position] for groups in reversed(found)]
+            partition_groups, left_over = near_groups(near, count.astype(np.float64), sizes)
+            partitions = [groups[position] for groups in reversed(partition_groups)]
         top = least_common_subsumer(taxonomy, distinct.tolist())
         if len(distinct) == 1:
             top = (*taxonomy.parents_of(top), top)[0]
@@ -304,12 +306,9 @@ class Ontology(SemanticBuilder):
         partitions, left_over = with_kinds(namer, partitions, left_over)
         whole = namer.whole(top)
         rows, names = [np.full(len(concepts), top, np.int32)], [[whole] * len(labels)]
-        above = np.zeros(len(concepts), np.int32)
         finer = [*partitions, np.arange(len(concepts), dtype=np.int32)][1:]
         # From the coarsest down: a group is named within the larger one.
         for groups, below in zip(partitions, finer, strict=True):
-            groups = namer.with_alone(groups, above, names[0])
-            above = groups
             if len(rows) == len(partitions) > 1:  # finest groups without a name that says something are not made
                 groups = namer.only_named(groups, below, names[0])
             names.insert(0, namer.level(groups, names[0], left_over if len(rows) == 1 else -1))
@@ -361,15 +360,15 @@ class SemanticClusters(SemanticBuilder):
         if len(rows) < self.levels - 1:
             notes.append(f"The clusters have {len(rows) + 1} different levels, not {self.levels}.")
         sizes = np.bincount(position, minlength=len(distinct))
-        found = []
+        levels = []
         for row in rows:
             alone = np.bincount(np.unique(row, return_inverse=True)[1], weights=sizes)
-            found.append(
+            levels.append(
                 np.where(alone[np.unique(row, return_inverse=True)[1]] == 1, -1, row)[position].astype(np.int32)
             )
-        if (found[-1] < 0).all():
-            found[-1] = rows[-1][position]
-        return Groups(found)
+        if (levels[-1] < 0).all():
+            levels[-1] = rows[-1][position]
+        return Groups(levels)
 
 
 def edge_losses(taxonomy: Taxonomy, tree: JoinTree, measure: str) -> npt.NDArray[np.float64]:
@@ -474,8 +473,8 @@ def _proposal(
     losses = level_losses(loss_table(taxonomy, concepts, builder.measure))
     weights = level_weights(len(losses), builder.weights, where=f"The hierarchy of {name}".removesuffix(" of "))
     choices = dict(senses)
-    for shown, concept_row in zip(zip(*rows, strict=True), concepts, strict=True):
-        for word, concept in zip(shown, concept_row.tolist(), strict=True):
+    for label_row, concept_row in zip(zip(*rows, strict=True), concepts, strict=True):
+        for word, concept in zip(label_row, concept_row.tolist(), strict=True):
             if concept >= 0 and word not in choices and word != SUPPRESSED_LABEL:
                 concept = means.get(word, concept)
                 match = Match(word, "chosen", f"{taxonomy.sense_name(concept)}", (concept,))

@@ -150,9 +150,9 @@ def cut_levels(tree: CutTree, height: int, weights: Floats, max_fan_out: int | N
     limits = [float(sizes[at]) for at in chosen]
     for fan_out in _fan_outs(tree, inner, max_fan_out):
         for size_limits in (limits, [np.inf] * inner):
-            found = _least_thresholds(tree, weights[:inner], fan_out, size_limits)
-            if found is not None:
-                thresholds = tuple(float(tree.thresholds[at]) for at in found)
+            positions = _least_thresholds(tree, weights[:inner], fan_out, size_limits)
+            if positions is not None:
+                thresholds = tuple(float(tree.thresholds[at]) for at in positions)
                 return Cut(tree.table(thresholds, fan_out), thresholds, fan_out)
     raise AssertionError("a fan-out of all values can always be held")
 

@@ -57,34 +57,37 @@ def everyday(labels: Sequence[str], name: str, most: int) -> list[Known]:
     """
     if most < 1:
         return []
-    found = []
+    sources = []
     vocabulary = find_vocabulary(labels, name)
     absent = no_answers(labels) if len(labels) <= MOST_ANSWERS else {}
     left = set(labels)
     if vocabulary is not None:
         groups = {label: at for label in labels if label not in absent and (at := vocabulary.find(label)) >= 0}
         if len(groups) > 1:
-            found.append(_from_vocabulary(vocabulary, labels, groups, most))
+            sources.append(_from_vocabulary(vocabulary, labels, groups, most))
             left -= set(groups)
     if absent and len(absent) < len(labels) and (vocabulary is None or vocabulary.name != NO_ANSWER):
-        found.append(_from_vocabulary(read_vocabulary(NO_ANSWER), labels, absent, 1))
+        sources.append(_from_vocabulary(read_vocabulary(NO_ANSWER), labels, absent, 1))
         left -= set(absent)
     if len(left) > 2 and (parts := _by_parts(labels, left, most)) is not None:
-        found.append(parts)
-    return found
+        sources.append(parts)
+    return sources
 
 
-def spread(found: Sequence[Known], some: Sequence[str], labels: Sequence[str]) -> list[Known]:
+def spread(sources: Sequence[Known], some: Sequence[str], labels: Sequence[str]) -> list[Known]:
     """Sources of some values as sources of all values; those left out are not known."""
-    place = {label: at for at, label in enumerate(some)}
+    index_of_label = {label: at for at, label in enumerate(some)}
     return [
         Known(
-            tuple(tuple(row[place[label]] if label in place else "" for label in labels) for row in each.rows),
-            tuple(label in place and each.known[place[label]] for label in labels),
-            each.source,
-            each.note,
+            tuple(
+                tuple(row[index_of_label[label]] if label in index_of_label else "" for label in labels)
+                for row in source.rows
+            ),
+            tuple(label in index_of_label and source.known[index_of_label[label]] for label in labels),
+            source.source,
+            source.note,
         )
-        for each in found
+        for source in sources
     ]
 
 
@@ -106,9 +109,9 @@ def find_vocabulary(labels: Sequence[str], name: str) -> Vocabulary | None:
         vocabulary = read_vocabulary(one)
         named = bool(spoken & vocabulary.names)
         strong = [label for label in asked if vocabulary.find(label, weak=False) >= 0]
-        known = [label for label in asked if vocabulary.find(label) >= 0] if named or strong else strong
-        rate = len(known) / len(asked)
-        enough = len(known) > 1 if named or len(asked) < LEAST_FOUND else len(known) >= LEAST_FOUND
+        known_labels = [label for label in asked if vocabulary.find(label) >= 0] if named or strong else strong
+        rate = len(known_labels) / len(asked)
+        enough = len(known_labels) > 1 if named or len(asked) < LEAST_FOUND else len(known_labels) >= LEAST_FOUND
         if enough and rate >= (LEAST_RATE_NAMED if named else LEAST_RATE):
             worth = rate + 0.25 * named + 0.01 * len(strong) / len(asked)
             if best is None or worth > best[0]:
@@ -147,47 +150,47 @@ def _from_vocabulary(vocabulary: Vocabulary, labels: Sequence[str], groups: dict
 
 def _joining(rows: Sequence[tuple[str, ...]], labels: Sequence[str]) -> tuple[tuple[str, ...], ...]:
     """The rows that join values that the row below keeps apart; the last one, whatever it joins."""
-    kept: list[tuple[str, ...]] = []
+    joining_rows: list[tuple[str, ...]] = []
     below = tuple(label if rows[-1][at] else "" for at, label in enumerate(labels))
     for row in rows:
         if len(set(row)) < len(set(below)):
-            kept.append(row)
+            joining_rows.append(row)
             below = row
-    return tuple(kept or rows[-1:])
+    return tuple(joining_rows or rows[-1:])
 
 
 def _by_parts(labels: Sequence[str], left: set[str], most: int) -> Known | None:
     """Labels made of parts, grouped by the first parts that they share."""
     asked = [label for label in labels if label in left]
     for splitter in _PARTS:
-        parts = {label: [part.strip() for part in splitter.split(label) if part.strip()] for label in asked}
-        first = Counter(tuple(own[:1]) for own in parts.values() if len(own) > 1)
+        parts = {label: [piece.strip() for piece in splitter.split(label) if piece.strip()] for label in asked}
+        first = Counter(tuple(pieces[:1]) for pieces in parts.values() if len(pieces) > 1)
         shared = {
             label
-            for label, own in parts.items()
-            if len(own) > 1 and first[tuple(own[:1])] > 1 and _tells(own[0])
+            for label, pieces in parts.items()
+            if len(pieces) > 1 and first[tuple(pieces[:1])] > 1 and _tells(pieces[0])
         }  # fmt: skip
         if len(shared) >= SYSTEMATIC * len(asked) and len({parts[label][0] for label in shared}) > 1:
             return _parts_as_levels(labels, {label: parts[label] for label in shared}, most)
     return None
 
 
-def _tells(part: str) -> bool:
-    return len(part) > 2 and part.casefold() not in _SAYS_NOTHING and any(letter.isalpha() for letter in part)
+def _tells(piece: str) -> bool:
+    return len(piece) > 2 and piece.casefold() not in _SAYS_NOTHING and any(letter.isalpha() for letter in piece)
 
 
 def _parts_as_levels(labels: Sequence[str], parts: dict[str, list[str]], most: int) -> Known:
-    depth = min(most, max(len(own) for own in parts.values()) - 1)
+    depth = min(most, max(len(pieces) for pieces in parts.values()) - 1)
     rows = []
     for level in range(depth, 0, -1):
-        held = Counter(tuple(own[:level]) for own in parts.values())
+        held = Counter(tuple(pieces[:level]) for pieces in parts.values())
         row = []
         for label in labels:
-            own = tuple(parts[label][:level]) if label in parts else ()
-            joined = held[own] > 1 and len(parts.get(label, ())) > level
-            beginning = label[: label.rfind(own[-1], 0, len(label)) + len(own[-1])] if own else ""
+            prefix = tuple(parts[label][:level]) if label in parts else ()
+            joined = held[prefix] > 1 and len(parts.get(label, ())) > level
+            beginning = label[: label.rfind(prefix[-1], 0, len(label)) + len(prefix[-1])] if prefix else ""
             row.append(
-                "" if label not in parts else own[0] if level == 1 and joined else beginning if joined else label
+                "" if label not in parts else prefix[0] if level == 1 and joined else beginning if joined else label
             )
         rows.append(tuple(row))
     note = f"{len(parts):,} of {len(labels):,} values are labels made of parts, grouped by the parts they share."

@@ -76,8 +76,8 @@ class GroupNames:
         group = frozenset(members)
         if self.taken.get(parent) == group and not self._above_others(self.means.get(parent, -1), group):
             return parent  # the same group as on the level above
-        if own in self.given and self.taken.setdefault(self.given[own], own) == own:
-            return self.given[own]
+        if group in self.given and self.taken.setdefault(self.given[group], group) == group:
+            return self.given[group]
         concept = None if left_over else self._concept(members, parent)
         for name in self._options(members, concept, left_over):
             if self.taken.setdefault(name, group) == group:
@@ -98,46 +98,6 @@ class GroupNames:
             yield listed([self.labels[one] for one in named[:number_named]], len(members) - number_named)
         yield f"{len(members)} values"
         yield from (f"{len(members)} values ({number})" for number in count(2))
-
-    def with_alone(self, groups: Ints, coarser: Ints, parents: Sequence[str]) -> Ints:
-        """Groups without a name, together with values alone beside them where one concept then names them.
-
-        Ducks and geese are waterbirds, and so is the penguin that is alone in the same larger group.
-        """
-        out = groups.copy()
-        held = Counter(out.tolist())
-        for group in sorted(held, key=lambda one: (-held[one], one)):
-            members = np.flatnonzero(out == group)
-            self.beside = [frozenset(np.flatnonzero(out == one).tolist()) for one in np.unique(out)]
-            parent = parents[members[0]]
-            if len(members) < 2 or frozenset(members.tolist()) in self.given:
-                continue
-            if self._concept(members.tolist(), parent) is not None:
-                continue
-            near = np.flatnonzero((coarser == coarser[members[0]]) & (out != group))
-            alone = [one for one in near.tolist() if held[int(out[one])] == 1]
-            joined = self._joined(members.tolist(), alone, parent)
-            out[joined] = group
-            held.update({group: len(joined)})
-        return out
-
-    def _joined(self, members: list[int], alone: Sequence[int], parent: str) -> list[int]:
-        """The fewest of some values that are alone, with which one concept names a group."""
-        shared = frozenset.intersection(*(frozenset(self.above[one]) for one in members))
-        options = []
-        for concept in shared:
-            more = [one for one in alone if concept in self.above[one]]
-            if more and len(more) <= MOST_OUTSIDE * 2 * len(members):
-                options.append((len(more), self._size(concept), concept, more))
-        for _, _, concept, more in sorted(options):
-            whole = [*members, *more]
-            before = self.beside
-            self.beside = [group for group in before if group.isdisjoint(whole)] + [frozenset(whole)]
-            named = self._concept(whole, parent)
-            self.beside = before
-            if named is not None:
-                return more
-        return []
 
     def only_named(self, groups: Ints, finer: Ints, parents: Sequence[str]) -> Ints:
         """Groups that one concept names; the members of the others stay in their finer groups."""

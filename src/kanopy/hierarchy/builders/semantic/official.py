@@ -37,36 +37,38 @@ def official_levels(labels: Sequence[str], name: str, levels: int) -> Official |
     >>> found.rows[-1]
     ('Europe', 'Europe', 'Europe', 'Asia', 'Americas', '')
     """
-    found = covers(labels, name=name)
-    if found is None:
+    covered = covers(labels, name=name)
+    if covered is None:
         return None
-    source, matches = found
-    known = matches.nodes >= 0
+    source, matches = covered
+    is_known = matches.nodes >= 0
     rows = _rows(matches, min(MOST_ROWS, levels - 2))
     if not rows:
         return None
-    unknown = [label for label, own in zip(labels, known.tolist(), strict=True) if not own]
-    note = f"{int(known.sum()):,} of {len(labels):,} values in the levels of {source} ({matches.classification.name})"
+    unknown = [label for label, value_known in zip(labels, is_known.tolist(), strict=True) if not value_known]
+    note = (
+        f"{int(is_known.sum()):,} of {len(labels):,} values in the levels of {source} ({matches.classification.name})"
+    )
     note += f"; the others are grouped by nearness: {some(unknown)}." if unknown else "."
-    return Official(tuple(rows), tuple(known.tolist()), note)
+    return Official(tuple(rows), tuple(is_known.tolist()), note)
 
 
 def _rows(matches: Matches, most: int) -> list[tuple[str, ...]]:
     """The labels of the levels that join values, the broadest ones if there are too many."""
     classification, nodes = matches.classification, matches.nodes
-    known = np.flatnonzero(nodes >= 0)
-    own = nodes[known].astype(np.int32)
-    if len(np.unique(own)) < 2 or most < 1:
+    known_values = np.flatnonzero(nodes >= 0)
+    known_nodes = nodes[known_values].astype(np.int32)
+    if len(np.unique(known_nodes)) < 2 or most < 1:
         return []
-    table: Ints = np.vstack([own[None, :], classification.table(own)])
-    kept = joining(table, len(own))[-most:]
+    table: Ints = np.vstack([known_nodes[None, :], classification.table(known_nodes)])
+    joined_rows = joining(table, len(known_nodes))[-most:]
     labels = classification.labels()
     rows = []
-    for row in kept:
+    for row in joined_rows:
         texts = {at: labels[at] for at in set(row.tolist())}
         twice = [text for text in texts.values() if list(texts.values()).count(text) > 1]
         spelled = [""] * len(nodes)
-        for place, at in zip(known.tolist(), row.tolist(), strict=True):
-            spelled[place] = f"{texts[at]} ({classification.codes[at]})" if texts[at] in twice else texts[at]
+        for value, at in zip(known_values.tolist(), row.tolist(), strict=True):
+            spelled[value] = f"{texts[at]} ({classification.codes[at]})" if texts[at] in twice else texts[at]
         rows.append(tuple(spelled))
     return rows

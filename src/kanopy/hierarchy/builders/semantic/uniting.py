@@ -37,47 +37,53 @@ def united_levels(labels: Sequence[str], sources: Sequence[Known], join_unknown:
     >>> united_levels(["cat", "dog", "qx", "qy"], [one], True).rows
     (('pet', 'pet', 'other', 'other'),)
     """
-    height = max((len(each.rows) for each in sources), default=0)
+    height = max((len(one_source.rows) for one_source in sources), default=0)
     rows = [list(labels) for _ in range(height)]
     made: dict[str, str] = {}
     taken = [False] * len(labels)
-    for each in sources:
-        mine = [known and not before for known, before in zip(each.known, taken, strict=True)]
-        spelled = _names(each, mine, labels, set(made))
-        for level, row in enumerate(each.rows, height - len(each.rows)):
+    for known_source in sources:
+        mine = [is_known and not before for is_known, before in zip(known_source.known, taken, strict=True)]
+        spelled = _names(known_source, mine, labels, set(made))
+        for level, row in enumerate(known_source.rows, height - len(known_source.rows)):
             for at, text in enumerate(row):
                 if mine[at] and text:
                     rows[level][at] = spelled.get(text, text)
                     if text != labels[at]:
-                        made.setdefault(rows[level][at], each.source)
-        taken = [before or own for before, own in zip(taken, mine, strict=True)]
+                        made.setdefault(rows[level][at], known_source.source)
+        taken = [before or is_mine for before, is_mine in zip(taken, mine, strict=True)]
     alone = [at for at, before in enumerate(taken) if not before]
     if rows and join_unknown and len(alone) > 1:
         name = OTHER if OTHER not in labels or labels.index(OTHER) in alone else f"{OTHER} values"
         for at in alone:
             rows[-1][at] = name
         made.setdefault(name, "not grouped")
-    kept: list[tuple[str, ...]] = []
-    for own in rows:
-        if len(set(own)) < len(set(kept[-1] if kept else labels)):
-            kept.append(tuple(own))
-    return United(tuple(kept), made)
+    kept_rows: list[tuple[str, ...]] = []
+    for label_row in rows:
+        if len(set(label_row)) < len(set(kept_rows[-1] if kept_rows else labels)):
+            kept_rows.append(tuple(label_row))
+    return United(tuple(kept_rows), made)
 
 
-def _names(each: Known, mine: Sequence[bool], labels: Sequence[str], made: set[str]) -> dict[str, str]:
+def _names(source_of_names: Known, mine: Sequence[bool], labels: Sequence[str], made: set[str]) -> dict[str, str]:
     """Other words for labels of groups that would say the same as a group of another source, or as a value outside."""
     inside: dict[str, set[int]] = {}
-    for row in each.rows:
+    for row in source_of_names.rows:
         for at, text in enumerate(row):
             if mine[at] and text:
                 inside.setdefault(text, set()).add(at)
-    place = {label: at for at, label in enumerate(labels)}
-    found = {}
+    index_of_label = {label: at for at, label in enumerate(labels)}
+    renamed = {}
     for text, members in inside.items():
         own_value = len(members) == 1 and text == labels[min(members)]
-        if not own_value and ((text in made and text != OTHER) or (text in place and place[text] not in members)):
-            found[text] = f"{text} (by {each.source})" if each.source == MEANING else f"{text} ({each.source})"
-    return found
+        if not own_value and (
+            (text in made and text != OTHER) or (text in index_of_label and index_of_label[text] not in members)
+        ):
+            renamed[text] = (
+                f"{text} (by {source_of_names.source})"
+                if source_of_names.source == MEANING
+                else f"{text} ({source_of_names.source})"
+            )
+    return renamed
 
 
 def concepts_of(taxonomy: Taxonomy, rows: Sequence[Sequence[str]], labels: Sequence[str], concepts: Ints) -> Ints:
@@ -100,7 +106,9 @@ def concepts_of(taxonomy: Taxonomy, rows: Sequence[Sequence[str]], labels: Seque
     return table
 
 
-def by_meaning(names: Sequence[Sequence[str]], known: Sequence[int], labels: Sequence[str], source: str) -> Known:
+def by_meaning(
+    names: Sequence[Sequence[str]], known_values: Sequence[int], labels: Sequence[str], source: str
+) -> Known:
     """Groups by meaning as one source among others; the last row of names is the top and is left out.
 
     Values alone at the coarsest level, or left over there, belong to what nobody knows how to group.
@@ -108,8 +116,8 @@ def by_meaning(names: Sequence[Sequence[str]], known: Sequence[int], labels: Seq
     rows = []
     coarsest = names[-2] if len(names) > 1 else ()
     count = Counter(coarsest)
-    grouped = {at for at, text in zip(known, coarsest, strict=False) if count[text] > 1 and text != OTHER}
+    grouped = {at for at, text in zip(known_values, coarsest, strict=False) if count[text] > 1 and text != OTHER}
     for row in names[:-1]:
-        own = dict(zip(known, row, strict=True))
-        rows.append(tuple(own[at] if at in grouped else "" for at in range(len(labels))))
+        name_of_value = dict(zip(known_values, row, strict=True))
+        rows.append(tuple(name_of_value[at] if at in grouped else "" for at in range(len(labels))))
     return Known(tuple(rows), tuple(at in grouped for at in range(len(labels))), source)

@@ -52,12 +52,12 @@ def words_of(text: str) -> tuple[str, ...]:
     plain = unicodedata.normalize("NFKD", _NUMBER.sub("", text).casefold().replace("'", "").replace("’", ""))
     plain = _NOT_APPLICABLE.sub("na", "".join(letter for letter in plain if not unicodedata.combining(letter)))
     outside = _BRACKETS.sub(" ", plain)
-    found = [
-        word for each in _WORDS.findall(outside) or _WORDS.findall(plain) for word in SHORT.get(each, each).split()
+    tokens = [
+        word for token in _WORDS.findall(outside) or _WORDS.findall(plain) for word in SHORT.get(token, token).split()
     ]
-    kept = [_singular(word) for word in found if word not in FILLERS] or found
+    words_left = [_singular(word) for word in tokens if word not in FILLERS] or tokens
     # `not employed, looking` and `not employed, not looking` differ in how often they negate.
-    again = [f"{word}+" if word in NEGATIVE and word in kept[:at] else word for at, word in enumerate(kept)]
+    again = [f"{word}+" if word in NEGATIVE and word in words_left[:at] else word for at, word in enumerate(words_left)]
     return tuple(dict.fromkeys(again))
 
 
@@ -87,10 +87,10 @@ class Vocabulary:
 
     def path(self, group: int) -> tuple[int, ...]:
         """The groups above a group, the broadest first, and itself."""
-        found = [group]
-        while self.parents[found[0]] >= 0:
-            found.insert(0, self.parents[found[0]])
-        return tuple(found)
+        path = [group]
+        while self.parents[path[0]] >= 0:
+            path.insert(0, self.parents[path[0]])
+        return tuple(path)
 
     def find(self, text: str, weak: bool = True) -> int:
         """The group that a value means, or that all its parts have in common; -1 if there is none.
@@ -106,13 +106,13 @@ class Vocabulary:
         words = frozenset(words_of(text))
         no = words & NEGATIVE
         places = self._index()
-        found = {
+        matches = {
             entry
             for word in words
             for entry in places.get(word, ())
             if entry.words <= words and entry.words & NEGATIVE == no and (weak or not entry.weak)
         }
-        best = [one for one in found if not any(one.words < other.words for other in found)]
+        best = [one for one in matches if not any(one.words < other.words for other in matches)]
         covered = frozenset[str]().union(*(one.words for one in best))
         longest = max((len(one.words) for one in best), default=0)
         if not best or len(covered) < (LEAST_SHARE if longest < 2 else LEAST_SHARE_OF_TWO) * len(words):
@@ -134,10 +134,10 @@ class Vocabulary:
 
 @lru_cache(maxsize=64)
 def _index(name: str) -> dict[str, list[Entry]]:
-    found: dict[str, list[Entry]] = {}
+    entries: dict[str, list[Entry]] = {}
     for entry in read_vocabulary(name).entries:
-        found.setdefault(min(entry.words), []).append(entry)
-    return found
+        entries.setdefault(min(entry.words), []).append(entry)
+    return entries
 
 
 @lru_cache(maxsize=64)
@@ -190,12 +190,12 @@ def no_answers(texts: Iterable[str]) -> dict[str, int]:
     answers = read_vocabulary(NO_ANSWER)
     top = answers.labels.index("No answer")
     exact = _absent()
-    found = {}
+    groups = {}
     for text in texts:
         group = exact.get(frozenset(words_of(text)), -1) if _WORDS.search(text) else top
         if group >= 0:
-            found[text] = group
-    return found
+            groups[text] = group
+    return groups
 
 
 @lru_cache(maxsize=1)
@@ -212,4 +212,4 @@ def column_words(name: str) -> frozenset[str]:
     (['marital', 'maritalstatus', 'status'], ['new', 'new_race', 'race'])
     """
     parts: Sequence[str] = re.findall(r"[A-Z]?[a-zß-ÿ]+|[A-Z]+(?![a-z])", name)
-    return frozenset({part.casefold() for part in parts} | {name.casefold()})
+    return frozenset({word.casefold() for word in parts} | {name.casefold()})

@@ -76,17 +76,17 @@ class Best(Algorithm):
         """Find a release; a callback that says stop ends the improvement, not the work."""
         prepare(KERNELS, progress)
         least = _first_size(problem, progress)
-        found = self._solve(problem, least, progress)
-        while not safe_together(problem, found.recoding):
+        solution = self._solve(problem, least, progress)
+        while not safe_together(problem, solution.recoding):
             # Too many small classes for a model of the whole release: larger ones, with the same time again.
             least += max(1, least // 3)
             if problem.level_limits or least > int(problem.domain.counts.sum()):
                 raise never_together(problem)
-            found = self._solve(problem, least, progress)
+            solution = self._solve(problem, least, progress)
         if least == problem.k:
-            return found
+            return solution
         note = f"Classes were searched with at least {least} rows, so that the release is safe as a whole."
-        return replace(found, notes=(*found.notes, note))
+        return replace(solution, notes=(*solution.notes, note))
 
     def _solve(self, problem: Problem, least: int, progress: Progress) -> Solution:
         """The best classes of at least so many rows."""
@@ -139,8 +139,8 @@ class Best(Algorithm):
                 if starts.choice is not None and end > work.spent:
                     search.heat = HEAT_AFTER_CHOICE
                     share = work.part(CHOICE_SHARE * (end - work.spent))
-                    found, stopped = starts.choice.search(search.part.class_of, share, progress, search.floor)
-                    search.go_on_from(found)
+                    class_of, stopped = starts.choice.search(search.part.class_of, share, progress, search.floor)
+                    search.go_on_from(class_of)
                     finish.note()
                     if stopped is not None:
                         raise stopped
@@ -173,13 +173,13 @@ class _Finish:
             return
         self.noted = self.search.best_cost
         self.work.spend(ROW_SECONDS * len(self.layout.rows))
-        found = self._suppressed()
+        suppressed = self._suppressed()
         try:
-            cost = partition_cost(self.layout, made_safe(self.layout, found, self.problem)[0])
+            cost = partition_cost(self.layout, made_safe(self.layout, suppressed, self.problem)[0])
         except NoSolution:
             return
         if self.best is None or cost < self.best[0]:
-            self.best = cost, found
+            self.best = cost, suppressed
 
     def classes(self) -> Ints:
         """The classes to publish."""

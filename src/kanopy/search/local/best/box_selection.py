@@ -62,7 +62,7 @@ class BoxChoice:
         placed = on.home >= 0
         cost = best = float(on.weight[on.home[placed]].sum())
         hottest = HOTTEST * min(1.0, (tries / ENOUGH_TRIES) ** 0.5) * k * cost / max(1, int(placed.sum()))
-        kept, unplaced = on.home.copy(), int((~placed).sum())
+        best_home, unplaced = on.home.copy(), int((~placed).sum())
         interrupted: BaseException | None = None
         begun = work.spent
         steps = max(LEAST_STEPS, len(on.weight) // PER_SLICE)
@@ -77,13 +77,13 @@ class BoxChoice:
                 work.spend(beside + LOOK_SECONDS * (int(on.state[WORK]) - before))
                 if cost < best:
                     best = cost
-                    kept[:] = on.home
+                    best_home[:] = on.home
                 if progress.active:
                     done = work.whole.done if work.whole is not None else work.done
                     progress("choosing boxes", done, so_far("loss", layout.loss(best, unplaced), floor))
         except BaseException as stop:
             interrupted = stop
-        return kept, interrupted
+        return best_home, interrupted
 
     def _opened(self, class_of: Ints, work: Budget) -> Choice | None:
         """All boxes, those of the given classes open; nothing if they hold too many records."""

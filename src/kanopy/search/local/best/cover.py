@@ -106,12 +106,12 @@ def fold(boxes: Boxes) -> Folded:
     first, sizes = [0], []
     size = 1
     for j in range(width):
-        own = int(boxes.head[j, VALUES])
-        if j > first[-1] and size * own > FOLD:
+        values_of_column = int(boxes.head[j, VALUES])
+        if j > first[-1] and size * values_of_column > FOLD:
             first.append(j)
             sizes.append(size)
             size = 1
-        size *= own
+        size *= values_of_column
     sizes.append(size)
     first.append(width)
     codes: Ints = np.zeros((records, len(sizes)), np.int32)

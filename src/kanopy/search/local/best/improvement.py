@@ -103,9 +103,9 @@ class Improvement:
 
     def kinds(self) -> list[Kind]:
         """The kinds of change."""
-        boxes, joins, part, near, k = self.layout.boxes, self.layout.joins, self.part, self.near, self.k
+        boxes, joins, partition, near, k = self.layout.boxes, self.layout.joins, self.part, self.near, self.k
         random, stats = self.random, self.stats
-        width, classes, items = boxes.tuples.shape[1], len(part.size), len(part.record)
+        width, classes, items = boxes.tuples.shape[1], len(partition.size), len(partition.record)
         journal = make_journal(items, classes, width)
         order, starts = chunk_records(self.layout, WIDE_ROWS, k)
         chunk_of = np.zeros(self.layout.records, np.int32)
@@ -117,33 +117,36 @@ class Improvement:
         look = make_look(NEIGHBOURS, width, int(boxes.head[:, LEVELS].max()))
         most = min(max(20, 4 * k), 120)
         units, pool = make_units(most, width), np.zeros((2, most), np.int32)
-        found = [
-            Kind(lambda heat, n: reopen(joins, part, journal, look, near, k, heat, n, random, LOGS, stats), 1 / 8, 64,
+        kinds_of_change = [
+            Kind(lambda heat, n: reopen(joins, partition, journal, look, near, k, heat, n, random, LOGS, stats), 1 / 8,
+            64,
                  (15, 5)),
-            Kind(lambda heat, n: anneal(joins, part, near, k, heat, n, random, LOGS, stats), 1 / 2, 256, (10, 9)),
+            Kind(lambda heat, n: anneal(joins, partition, near, k, heat, n, random, LOGS, stats), 1 / 2, 256, (10, 9)),
             Kind(
-                lambda heat, n: dissolve(joins, part, journal, near, k, heat, n, random, LOGS, stats), 1 / 64, 4,
+                lambda heat, n: dissolve(joins, partition, journal, near, k, heat, n, random, LOGS, stats), 1 / 64, 4,
                 (18, 2), True,
             ),
             Kind(
                 lambda heat, n: widen(
-                    boxes, joins, part, journal, lattice, near, chunk_of, order, starts, k, heat, n, random, LOGS, stats
+                    boxes, joins, partition, journal, lattice, near, chunk_of, order, starts, k, heat, n, random, LOGS,
+                    stats
                 ), 1 / 2000, 16, (10, 1), True,
             ),
         ]  # fmt: skip
         if most >= 2 * k:
-            found.append(
+            kinds_of_change.append(
                 Kind(
-                    lambda heat, n: resplit(joins, part, near, units, pool, k, 0.6, heat, n, random, LOGS, stats),
+                    lambda heat, n: resplit(joins, partition, near, units, pool, k, 0.6, heat, n, random, LOGS, stats),
                     1 / 64, 16, (22, 1),
                 )
             )  # fmt: skip
         if classes <= FEW:
             room = make_chains(classes)
             # What changes nothing would change nothing again.
-            found.append(Kind(lambda _, n: sum(takewhile(bool, (chain(joins, part, room, k) for _ in range(n)))),
+            kinds_of_change.append(Kind(lambda _, n: sum(takewhile(bool, (chain(joins, partition, room,
+            k) for _ in range(n)))),
                               0.0, 1, (17, 0), step_seconds=6e-6))  # fmt: skip
-        return found
+        return kinds_of_change
 
     def look_for_neighbours(self, orders: int, progress: Progress) -> None:
         """Find near records in several random orders of the table, all in all."""

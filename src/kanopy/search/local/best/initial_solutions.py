@@ -80,13 +80,13 @@ class Starts:
         if self.lost[way] > (k >= FROM_ROUNDS) or (leave == self.left and not covers):
             return best
         if covers:
-            found, self.stopped = by_cover(layout, k, best, work.part(COVER_SHARE * stage), self.seed, progress)
+            class_of, self.stopped = by_cover(layout, k, best, work.part(COVER_SHARE * stage), self.seed, progress)
         else:
             self.left = leave
             share = ROUNDS_SHARE if k >= FROM_ROUNDS else TRIAL_SHARE
-            found = by_rounds(layout, self.problem, k, best, work.part(share * stage), progress, leave)
-        self.lost[way] += found is best
-        return found
+            class_of = by_rounds(layout, self.problem, k, best, work.part(share * stage), progress, leave)
+        self.lost[way] += class_of is best
+        return class_of
 
     @property
     def floor(self) -> float:
@@ -131,13 +131,13 @@ class Starts:
     def _suggested(self, prices: DualPrices) -> tuple[Ints, Ints, Floats]:
         """The boxes that the program chooses a part of: a record, levels and the weight of each."""
         layout, pool = self.layout, prices.pool
-        found, of_cut = np.unique(pool.box, return_inverse=True)
-        part = np.bincount(of_cut.reshape(-1), pool.pressure / np.maximum(pool.size, 1.0), len(found))
-        chosen, kept = found[part >= LEAST_SUGGESTED], pool.boxes()
-        lengths = np.diff(kept.start)[chosen]
+        boxes, of_cut = np.unique(pool.box, return_inverse=True)
+        weight_of_box = np.bincount(of_cut.reshape(-1), pool.pressure / np.maximum(pool.size, 1.0), len(boxes))
+        chosen, pool_boxes = boxes[weight_of_box >= LEAST_SUGGESTED], pool.boxes()
+        lengths = np.diff(pool_boxes.start)[chosen]
         of_priced = np.zeros(prices.records, np.int32)
         of_priced[prices.priced.record_of_tuple[self.problem.domain.tuple_of_row[layout.rows]]] = layout.record_of_item
-        held = of_priced[kept.record[stretches(kept.start[chosen], lengths)]]
+        held = of_priced[pool_boxes.record[stretches(pool_boxes.start[chosen], lengths)]]
         starts = (np.cumsum(lengths) - lengths).astype(np.int64)
         return held[starts], *box_levels(layout.boxes, held, starts)
 
@@ -153,8 +153,8 @@ def by_cover(layout: Layout, k: int, start: Ints, work: Budget, seed: int, progr
             progress("covering", work.done, so_far("loss", layout.loss(covering.best_cost, 0)))
     except (Cancelled, KeyboardInterrupt):
         stopped = True
-    found: Ints = np.repeat(covering.best, layout.counts).astype(np.int32)
-    return (found if partition_cost(layout, found) < partition_cost(layout, start) else start), stopped
+    class_of: Ints = np.repeat(covering.best, layout.counts).astype(np.int32)
+    return (class_of if partition_cost(layout, class_of) < partition_cost(layout, start) else start), stopped
 
 
 def by_rounds(
@@ -179,10 +179,10 @@ def by_rounds(
         # What comes of half the rounds says nothing about what more of them would have brought.
         return start
     if len(rounds.open) < 2 * k:
-        found = rounds.with_left_over()
+        class_of = rounds.with_left_over()
     else:
-        found = _with_the_rest_merged(of_sizes, layout, rounds.class_of_row[layout.rows], k, progress, work)
-    return found if partition_cost(layout, found) < partition_cost(layout, start) else start
+        class_of = _with_the_rest_merged(of_sizes, layout, rounds.class_of_row[layout.rows], k, progress, work)
+    return class_of if partition_cost(layout, class_of) < partition_cost(layout, start) else start
 
 
 def _with_the_rest_merged(
@@ -191,7 +191,7 @@ def _with_the_rest_merged(
     """The class of every item; those in none yet are merged among themselves."""
     left = np.flatnonzero(of_item < 0)
     left = left[np.argsort(layout.rows[left])]
-    own = lay_out(problem.changed(domain=problem.domain.part(layout.rows[left])))
-    found = of_item.copy()
-    found[left[own.rows]] = bottom_up(own, k, progress, work) + int(of_item.max(initial=-1)) + 1
-    return found
+    rest = lay_out(problem.changed(domain=problem.domain.part(layout.rows[left])))
+    class_of = of_item.copy()
+    class_of[left[rest.rows]] = bottom_up(rest, k, progress, work) + int(of_item.max(initial=-1)) + 1
+    return class_of

@@ -84,8 +84,8 @@ class Parts:
             spent = sum(account.spent for account in accounts)
             if progress.active:
                 gained = sum(search.first_cost - search.best_cost for search in self.searches if search is not None)
-                said = whole.note(min(whole.best_cost, cost - gained))
-                progress("improving", min(1.0, (begun + spent) / work.seconds), said)
+                progress_text = whole.note(min(whole.best_cost, cost - gained))
+                progress("improving", min(1.0, (begun + spent) / work.seconds), progress_text)
 
         try:
             while open_parts:
@@ -104,8 +104,8 @@ class Parts:
         """A part is laid out by the thread that improves it."""
         if self.stop.is_set():
             return
-        own = part_of(self.whole.layout, self.items[i])
-        search = type(self.whole)(own, self.start[self.items[i]], self.whole.k, self.seeds[i])
+        part_layout = part_of(self.whole.layout, self.items[i])
+        search = type(self.whole)(part_layout, self.start[self.items[i]], self.whole.k, self.seeds[i])
         self.searches[i] = search
         for _ in search.stretches(work, stage, _Stoppable(self.stop)):
             yield True
@@ -115,27 +115,27 @@ class Parts:
         joined, classes = self.start.copy(), int(self.start.max(initial=-1)) + 1
         for items, search in zip(self.items, self.searches, strict=True):
             if search is not None:
-                own = search.best_classes()
-                joined[items] = np.where(own >= 0, own + classes, -1)
-                classes += int(own.max(initial=-1)) + 1
+                part_classes = search.best_classes()
+                joined[items] = np.where(part_classes >= 0, part_classes + classes, -1)
+                classes += int(part_classes.max(initial=-1)) + 1
         return joined
 
 
 def _divided(whole: Improvement, class_of: Ints, parts: int) -> list[Longs]:
     """The items of each part: whole classes, near each other in an order of the table drawn by chance."""
     layout = whole.layout
-    place = np.empty(layout.records, np.int64)
-    place[shuffled_order(layout, whole.generator)] = np.arange(layout.records)
+    position = np.empty(layout.records, np.int64)
+    position[shuffled_order(layout, whole.generator)] = np.arange(layout.records)
     order, starts = class_runs(class_of)
     lengths = np.diff(np.append(starts, len(order)))
-    by_place = np.argsort(place[layout.record_of_item[order[starts]]], kind="stable")
+    by_place = np.argsort(position[layout.record_of_item[order[starts]]], kind="stable")
     # The part of a class by where its middle row would stand.
     ends = np.cumsum(lengths[by_place])
     of_class = np.empty(len(starts), np.int64)
     of_class[by_place] = ((2 * ends - lengths[by_place]) * parts) // (2 * max(1, len(order)))
     of_item = np.full(len(class_of), -1, np.int64)
     of_item[order] = np.repeat(of_class, lengths)
-    return [items for part in range(parts) if len(items := np.flatnonzero(of_item == part))]
+    return [items for number in range(parts) if len(items := np.flatnonzero(of_item == number))]
 
 
 def part_of(layout: Layout, items: Longs) -> Layout:
@@ -144,7 +144,7 @@ def part_of(layout: Layout, items: Longs) -> Layout:
     counted = np.bincount(of_item, minlength=layout.records)
     here = np.flatnonzero(counted)
     counts = counted[here].astype(np.int64)
-    own = replace(
+    part_layout = replace(
         layout,
         boxes=replace(layout.boxes, tuples=np.ascontiguousarray(layout.boxes.tuples[here])),
         counts=counts,
@@ -152,5 +152,5 @@ def part_of(layout: Layout, items: Longs) -> Layout:
         first=np.concatenate([[0], np.cumsum(counts)]).astype(np.int64),
         stratum=layout.stratum[here],
     )
-    own.__dict__["joins"] = replace(layout.joins, cells=np.ascontiguousarray(layout.joins.cells[here]))
-    return own
+    part_layout.__dict__["joins"] = replace(layout.joins, cells=np.ascontiguousarray(layout.joins.cells[here]))
+    return part_layout

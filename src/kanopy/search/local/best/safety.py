@@ -29,12 +29,12 @@ def suppress_where_it_pays(layout: Layout, class_of: Ints, k: int, allowed: int)
     for _ in range(ROUNDS):
         if allowed <= 0:
             break
-        part = partition_of(layout, class_of, k)
-        learn_all(layout.joins, part)
-        items = np.flatnonzero(part.class_of >= 0)
-        c = part.class_of[items]
-        saved = (part.size[c] - 1) * (part.weight[c] - part.lean_weight[items])
-        gain = np.where(part.size[c] > k, saved - (layout.suppressed_weight - part.weight[c]), 0.0)
+        partition = partition_of(layout, class_of, k)
+        learn_all(layout.joins, partition)
+        items = np.flatnonzero(partition.class_of >= 0)
+        c = partition.class_of[items]
+        saved = (partition.size[c] - 1) * (partition.weight[c] - partition.lean_weight[items])
+        gain = np.where(partition.size[c] > k, saved - (layout.suppressed_weight - partition.weight[c]), 0.0)
         pays = np.flatnonzero(gain > 1e-12)
         order = pays[np.lexsort((items[pays], -gain[pays]))]
         _, first = np.unique(c[order], return_index=True)
@@ -62,31 +62,31 @@ class BoxSpace:
         """The cheapest partners of the classes that ask; all classes are compared while they are not too many."""
         joins, count = self.layout.joins, self.count
         box, size, weight = self.part.box[:count], self.part.size[:count], self.part.weight[:count]
-        found, growth = rows_for(len(asking), PARTNERS)
+        nearest_partners, growth = rows_for(len(asking), PARTNERS)
         reach = max(1000, PAIRS // (2 * len(asking)))
-        cheapest_unions(joins, box, size, weight, asking, min(reach, count), FORBIDDEN, found, growth)
-        alone = np.flatnonzero(found[:, 0] < 0)
+        cheapest_unions(joins, box, size, weight, asking, min(reach, count), FORBIDDEN, nearest_partners, growth)
+        alone = np.flatnonzero(nearest_partners[:, 0] < 0)
         if len(alone) and reach < count:
             far, more = rows_for(len(alone), PARTNERS)
             cheapest_unions(joins, box, size, weight, asking[alone], count, FORBIDDEN, far, more)
-            found[alone], growth[alone] = far, more
-        return found, growth
+            nearest_partners[alone], growth[alone] = far, more
+        return nearest_partners, growth
 
 
 def unsafe_share(layout: Layout, class_of: Ints, problem: Problem) -> float:
     """The share of rows whose class a model finds unsafe."""
-    part, unit = _same_labels(layout, class_of)
+    partition, unit = _same_labels(layout, class_of)
     count = int(unit.max(initial=-1)) + 1
-    judge, sizes = ClassJudge(problem), part.size[:count]
+    judge, sizes = ClassJudge(problem), partition.size[:count]
     unsafe = judge.unsafe_classes(sizes, judge.histograms(unit, count, layout.rows))
     return float(sizes[unsafe].sum() / max(1, sizes.sum()))
 
 
 def _same_labels(layout: Layout, class_of: Ints) -> tuple[Partition, Ints]:
     """One number, in lexicographic order of their boxes, for all classes with the same box; and their partition."""
-    part = partition_of(layout, class_of, 1)
+    partition = partition_of(layout, class_of, 1)
     order, starts = class_runs(class_of)
-    number = number_rows(part.box[: len(starts)], ascending=True).number
+    number = number_rows(partition.box[: len(starts)], ascending=True).number
     unit = np.full(len(class_of), -1, np.int32)
     unit[order] = np.repeat(number, np.diff(np.append(starts, len(order))))
     return partition_of(layout, unit, 1), unit

@@ -13,7 +13,7 @@ from kanopy.hierarchy import edit
 from kanopy.report.report import node_levels
 
 if TYPE_CHECKING:
-    from kanopy.app.pages.hierarchies_page import HierarchiesPage
+    from kanopy.app.pages.hierarchies.hierarchies_page import HierarchiesPage
     from kanopy.hierarchy.hierarchy import Hierarchy
 
 CHANGED_MEANWHILE = "The hierarchy was changed meanwhile, here or in another window. Look at it, and do this again."
@@ -37,6 +37,10 @@ class EditPanel:
         if self._drawn not in (None, self.page.version):
             raise HierarchyError(CHANGED_MEANWHILE)
         return self.page.hierarchy
+
+    def shown(self, there: bool) -> None:
+        """Whether something can be edited: a hierarchy that is not in use yet cannot."""
+        self._box.set_visibility(there)
 
     def fill(self) -> None:
         """Another hierarchy is shown: nothing is chosen in it."""

@@ -9,6 +9,7 @@ from nicegui import events, ui
 
 from kanopy._errors import KanopyError
 from kanopy._table.roles import Role
+from kanopy.app.pages.data.treatments import Treatments
 from kanopy.app.pages.page import Page
 from kanopy.app.server import UPLOAD_LIMIT
 from kanopy.app.task_cache import READING
@@ -89,6 +90,7 @@ class DataPage(Page):
         with card():
             heading("Whose rows, and how many people each stands for")
             self._people()
+        self.treatments = Treatments(self)
         with card():
             names = [str(column["column"]) for column in self.controller.project.work.columns]
             with ui.element("div").classes("row-flex"):
@@ -315,7 +317,9 @@ class DataPage(Page):
     def state(self) -> Any:
         """Columns, roles and people: nothing else is shown here."""
         work = self.controller.project.work
-        return work.source, work.table, work.job.roles, work.job.household, work.job.sampling_weight, work.job.known
+        job = work.job
+        people = job.household, job.sampling_weight, job.known
+        return work.source, work.table, job.roles, *people, tuple(job.protect.items())
 
     def update(self) -> None:
         """Roles alone have changed: they are set where they stand, all else stays."""
@@ -326,6 +330,7 @@ class DataPage(Page):
             for field, chosen in self._about_people.items():
                 chosen.set_value(str(getattr(work.job, field) or NONE))
             self._write_tiles()
+            self.treatments.write()
             for name, (line, toggle) in self._shown.items():
                 role = self._role(name)
                 toggle.set_value(role)

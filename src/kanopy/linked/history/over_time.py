@@ -25,8 +25,7 @@ from kanopy._errors import DataError, JobError, NoSolution, VerificationFailed, 
 from kanopy._job.job import Job
 from kanopy._progress import SILENT, Clock, Progress
 from kanopy._table.formats.layout import Layout
-from kanopy.hierarchy.hierarchy import Hierarchy
-from kanopy.linked.guarded import (
+from kanopy.linked.history.guarded import (
     earlier_values,
     guarded_columns,
     require_guarded,
@@ -35,7 +34,18 @@ from kanopy.linked.guarded import (
     value_column,
     values_to_record,
 )
-from kanopy.linked.ledger import ABSENT, HISTORY, NEW, STATE, SUPPRESSED, UNIT, Ledger, keyed, parquet_bytes, with_event
+from kanopy.linked.history.ledger import (
+    ABSENT,
+    HISTORY,
+    NEW,
+    STATE,
+    SUPPRESSED,
+    UNIT,
+    Ledger,
+    keyed,
+    parquet_bytes,
+    with_event,
+)
 from kanopy.release.prepare import Generalizable, prepare
 from kanopy.release.run import MemorySteps, drawn_within_margin, make_release, search
 from kanopy.search.solution import Solution
@@ -76,23 +86,36 @@ class OverTime:
         """The files of the ledger after this release; `recorded` are the files whose digests it keeps."""
         job = self.result.job
         assert isinstance(job, Job)
-        of_person = states_of(self, key)
-        people = zip(self.present.unit, of_person, self.present.named.tolist(), strict=True)
-        states = {unit: state for unit, state, named in people if named}
-        frame = _next(self.ledger, self.present, states, key, values_to_record(self, key))
         output = recorded.get("output")
-        event = {
-            "event": "release", "release": self.ledger.last + 1, "date": now(), "k": job.k,
-            "rows": self.result.rows + int(self.left_out.sum()), "people": frame.height,
-            "present": int(self.present.named.sum()),
-            "suppressed_people": sum(state == SUPPRESSED for state in states.values()),
-            "job_sha256": hashlib.sha256(job.shown().to_toml().encode("utf-8")).hexdigest(),
-            "output_sha256": None if output is None else _checksum(output[1]),
-            "unit_sha256": _unit_digest(unit_columns(job), key), "guarded": guarded_columns(job, key),
-        }  # fmt: skip
-        if not self.ledger.events:
-            event |= {"format": "kanopy-ledger", "version": 1, "key": keyed(key, "key", "check")}
-        return with_event(self.ledger, event, {self.ledger.last + 1: parquet_bytes(frame)})
+        return recorded_release(
+            self.ledger, self.present, states_of(self, key), key,
+            {
+                "k": job.k,
+                "rows": self.result.rows + int(self.left_out.sum()),
+                "job_sha256": hashlib.sha256(job.shown().to_toml().encode("utf-8")).hexdigest(),
+                "output_sha256": None if output is None else _checksum(output[1]),
+                "unit_sha256": unit_digest(unit_columns(job), key), "guarded": guarded_columns(job, key),
+            },
+            values_to_record(self, key),
+        )  # fmt: skip
+
+
+def recorded_release(
+    ledger: Ledger, present: Present, of_person: Sequence[str], key: bytes, facts: Mapping[str, Any],
+    sensitive: Mapping[str, Mapping[str, str]],
+) -> dict[Path, bytes]:  # fmt: skip
+    """The files of a ledger after one more release: what it said of every person, and what is known of the release."""
+    people = zip(present.unit, of_person, present.named.tolist(), strict=True)
+    states = {unit: state for unit, state, named in people if named}
+    frame = _next(ledger, present, states, key, sensitive)
+    event = {
+        "event": "release", "release": ledger.last + 1, "date": now(), **facts, "people": frame.height,
+        "present": int(present.named.sum()),
+        "suppressed_people": sum(state == SUPPRESSED for state in states.values()),
+    }  # fmt: skip
+    if not ledger.events:
+        event |= {"format": "kanopy-ledger", "version": 1, "key": keyed(key, "key", "check")}
+    return with_event(ledger, event, {ledger.last + 1: parquet_bytes(frame)})
 
 
 def unit_columns(job: Job) -> tuple[str, ...]:
@@ -124,7 +147,7 @@ def anonymize_over_time(
     import polars as pl
 
     from kanopy._job.reading_rules import read_records
-    from kanopy.linked.preparation import UNSAID_LAYOUT
+    from kanopy.linked.preparation import UNSAID_LAYOUT, with_history
     from kanopy.metrics.release_losses import release_losses
 
     if not isinstance(job, Job) or job.masks:
@@ -156,20 +179,13 @@ def anonymize_over_time(
     frame = whole.filter(pl.Series(~lost))
     rows = present.of_row[~lost]
     histories = pl.Series(COLUMN, [present.history[person] for person in rows.tolist()], dtype=pl.String)
-    own, extra = frame.with_columns(histories), job
-    values = list(dict.fromkeys(histories.to_list()))
-    changes: dict[str, Any] = {
-        "quasi": [*job.quasi, COLUMN], "hierarchies": {**job.hierarchies, COLUMN: Hierarchy.flat(values, name=COLUMN)},
-        "max_levels": {**job.max_levels, COLUMN: 0}, "min_levels": {**job.min_levels, COLUMN: 0},
-        "weights": {**job.weights, COLUMN: 0.0},
-    }  # fmt: skip
+    own, extra = frame.with_columns(histories), with_history(job, histories)
     require_guarded(job, ledger, whole.columns, key)
     earlier = earlier_values(job, ledger, present, rows, frame, key)
     if earlier:
         own = own.with_columns(list(earlier[0]))
-        changes["models"] = [*job.models, *earlier[1]]
-        changes["sensitive"] = [*job.sensitive, *(column.name for column in earlier[0])]
-    extra = job.replaced(**changes)
+        sensitive = [*job.sensitive, *(column.name for column in earlier[0])]
+        extra = extra.replaced(models=[*job.models, *earlier[1]], sensitive=sensitive)
     prepared = prepare(own, extra, source=source, clock=clock, progress=progress)
     if prepared.units is not None and (prepared.units.known != ALL or job.models):
         raise JobError(
@@ -216,9 +232,10 @@ def _without(recoding: Recoding, at: int) -> Recoding:
 
 
 def present_people(
-    frame: pl.DataFrame, unit: Sequence[str], missing_tokens: Sequence[str], ledger: Ledger, key: bytes
-) -> Present:
-    """Who the rows of a table are about, as the ledger knows them."""
+    frame: pl.DataFrame, unit: Sequence[str], missing_tokens: Sequence[str], ledger: Ledger, key: bytes,
+    called: Sequence[str] = (),
+) -> Present:  # fmt: skip
+    """Who the rows of a table are about, as the ledger knows them; `called` names the unit where columns do not."""
     from kanopy._table.grouping import units_of
 
     numbers, alone = units_of(frame, unit, missing_tokens)
@@ -231,9 +248,9 @@ def present_people(
     known: dict[str, str] = {}
     if ledger.releases:
         expected = ledger.releases[0]["unit_sha256"]
-        if expected != _unit_digest(unit, key):
+        if expected != unit_digest(called or unit, key):
             raise DataError(
-                f"The ledger {str(ledger.folder)!r} is about another unit than {some(list(unit))}. Name the "
+                f"The ledger {str(ledger.folder)!r} is about another unit than {some(list(called or unit))}. Name the "
                 "unit of the "
                 "earlier releases, or another ledger."
             )
@@ -248,7 +265,7 @@ def present_people(
     return Present(numbers.astype(np.int64), tuple(hashes), tuple(histories), named)
 
 
-def _unit_digest(unit: Sequence[str], key: bytes) -> str:
+def unit_digest(unit: Sequence[str], key: bytes) -> str:
     return keyed(key, "unit columns", "\0".join(unit))
 
 
@@ -372,28 +389,36 @@ def _next(
 
 def verify_over_time(made: OverTime, key: bytes) -> None:
     """Count again, from the labels and from what the ledger holds of every release, who agrees with whom in all."""
+    job = made.result.job
+    assert isinstance(job, Job)
+    table, names = require_shared(made.ledger, made.present, states_of(made, key), job.k)
+    require_models(made, table, names, key)
+
+
+def require_shared(ledger: Ledger, present: Present, states: Sequence[str], k: int) -> tuple[pl.DataFrame, list[str]]:
+    """Per person what all releases say, and the names of these columns; raises where fewer than k published people
+    share it."""
     import polars as pl
 
-    states = states_of(made, key)
-    job = made.result.job
-    named = pl.Series(made.present.named)
-    table = pl.DataFrame({UNIT: list(made.present.unit), "now": states}, schema={UNIT: pl.String, "now": pl.String})
+    named = pl.Series(present.named)
+    table = pl.DataFrame({UNIT: list(present.unit), "now": states}, schema={UNIT: pl.String, "now": pl.String})
     table = table.with_columns(pl.when(named).then(pl.col(UNIT)).alias(UNIT))
     names = ["now"]
-    for release in range(1, made.ledger.last + 1):
-        past = made.ledger.people(release).select(UNIT, pl.col(STATE).alias(f"s{release}"))
-        table = table.join(past, on=UNIT, how="left").with_columns(pl.col(f"s{release}").fill_null(ABSENT))
+    for release in range(1, ledger.last + 1):
+        past = ledger.people(release).select(UNIT, pl.col(STATE).alias(f"s{release}"))
+        table = table.join(past, on=UNIT, how="left", maintain_order="left").with_columns(
+            pl.col(f"s{release}").fill_null(ABSENT)
+        )
         names.append(f"s{release}")
     published = table.filter(pl.col("now") != SUPPRESSED)
     shared = published.group_by(names).len()["len"]
-    fewest = int(shared.min()) if len(shared) else job.k  # type: ignore[arg-type]
-    if fewest < job.k:
+    fewest = int(shared.min()) if len(shared) else k  # type: ignore[arg-type]
+    if fewest < k:
         raise VerificationFailed(
-            f"What all releases together say of a person is shared by {fewest} people only, k is {job.k:,}. "
-            "Nothing was "
+            f"What all releases together say of a person is shared by {fewest} people only, k is {k:,}. Nothing was "
             "written. This is an error in Kanopy: please report it."
         )
-    require_models(made, table, names, key)
+    return table, names
 
 
 def _checksum(path: Path) -> str:
@@ -429,7 +454,7 @@ def publish_over_time(
     'Earlier releases in the ledger: 1. The promise holds for all of them together.'
     """
     from kanopy._table.sources import is_source, read_source
-    from kanopy.linked.ledger import locked, read_ledger
+    from kanopy.linked.history.ledger import locked, read_ledger
     from kanopy.release.writing import inputs_of, write_files
 
     clock, notify = Clock(), Progress(progress)

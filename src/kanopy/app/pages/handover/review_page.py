@@ -8,7 +8,7 @@ from nicegui import ui
 
 from kanopy._errors import DataError
 from kanopy.app.pages.page import Page
-from kanopy.app.pages.verdict_card import write_verdict
+from kanopy.app.pages.release.verdict_card import write_verdict
 from kanopy.app.record import SIGNED, card_digest, differences, holds, open_warnings, said
 from kanopy.app.widgets.elements import button, card, heading, title
 from kanopy.app.widgets.grid import Grid

@@ -7,9 +7,11 @@ from typing import Any
 from nicegui import ui
 
 from kanopy._errors import NoSolution
-from kanopy.app.pages.advice import write_advice
 from kanopy.app.pages.page import Page
-from kanopy.app.pages.result_view import ResultView
+from kanopy.app.pages.release.advanced import Advanced
+from kanopy.app.pages.release.advice import write_advice
+from kanopy.app.pages.release.models import ModelCards
+from kanopy.app.pages.release.result_view import ResultView
 from kanopy.app.widgets.elements import (
     Slider,
     button,
@@ -62,33 +64,46 @@ class ReleasePage(Page):
     def _safety(self) -> None:
         job = self.controller.project.work.job
         heading("How safe")
-        self._k = self._slider("k", "k", job.k, 2, MOST_K, 1, lambda value: {"k": int(value)}, lambda v: f"{int(v)}")
+        self._k = self._slider("k", "k", job.k, 2, MOST_K, 1, lambda value: {"k": int(value)}, "")
         self._limit = self._slider(
-            "limit", "suppress", job.suppress * 100, 0, MOST_SUPPRESSED, 0.5, lambda value: {"suppress": value / 100},
-            lambda v: f"{v:g} %",
+            "limit", "suppress", job.suppress * 100, 0, MOST_SUPPRESSED, 0.5,
+            lambda value: {"suppress": round(value / 100, 12)}, "%",
         )  # fmt: skip
         heading("Privacy models besides k", 3)
-        self._models = ui.element("div").classes("row-flex")
-        self._write_models()
+        self._models = ModelCards(self)
 
     def _slider(
-        self, key: str, field: str, value: float, low: float, high: float, step: float, setting: Any, shown: Any
-    ) -> Slider:
+        self, key: str, field: str, value: float, low: float, high: float, step: float, setting: Any, unit: str
+    ) -> tuple[Slider, ui.number]:
+        """A slider for what is usual, and a number beside it without an upper end."""
         with ui.element("div").classes("slider"):
             with ui.element("div").classes("row-flex"):
                 named(key)
                 ui.element("div").classes("grow")
-                text = number(shown(value), key)
-            slider = Slider(min=low, max=max(high, value), step=step, value=value)
-            labelled(slider, field)
-            self._live(slider, text, lambda v: f"{field} = {shown(v)}", setting, shown)
-        return slider
+                text = ui.number(value=value, min=low, step=step, suffix=unit or None, format="%.10g")
+                labelled(text.props("outlined dense").classes("short-number"), field)
+            slider = Slider(min=low, max=high, step=step, value=min(value, high))
+            labelled(slider, f"{field} (slider)")
+            self._live(slider, text, lambda v: f"{field} = {v:g}{unit and ' '}{unit}", setting)
 
-    def _live(self, slider: Slider, text: Any, words: Any, setting: Any, shown: Any) -> None:
+            def typed() -> None:
+                if text.value is not None and float(text.value) >= low:
+                    given = float(text.value)
+                    slider.set_value(min(given, high))
+                    self.controller.set_job(f"{field} = {given:g}{unit and ' '}{unit}", **setting(given))
+
+            text.on("change", self.attempt(lambda *_: typed()))
+        return slider, text
+
+    def _live(self, slider: Slider, text: Any, words: Any, setting: Any) -> None:
         """What a slider would do is shown while it moves; where it is let go becomes a step."""
 
         async def moved(event: Any) -> None:
-            text.set_text(shown(event.value))
+            if isinstance(text, ui.number):
+                if self._settings_moved(text, event.value, slider):
+                    text.set_value(event.value)
+            else:
+                text.set_text(f"{event.value:g}")
             await self._follow(setting(event.value))
 
         def settled(event: Any) -> None:
@@ -102,46 +117,11 @@ class ReleasePage(Page):
         slider.on_value_change(self.attempt(moved))
         slider.on("change", self.attempt(settled))
 
-    def _write_models(self) -> None:
-        self._models.clear()
-        job = self.controller.project.work.job
-        with self._models:
-            for model in job.models:
-                with ui.element("span").classes("chip good"), ui.element("div").classes("row-flex").style("gap:4px"):
-                    tip(ui.label(model.name), model.said())
-                    rest = [each for each in job.models if each != model]
-                    drop = self.attempt(
-                        lambda *_, rest=rest, name=model.name: self._set_models(f"without {name}", rest)
-                    )
-                    button("", drop, icon="close", kind="quiet tiny", hint=f"Remove {model.name}")
-            button("Add a model", self.attempt(lambda *_: self._ask_model()), icon="add")
-
-    def _set_models(self, words: str, models: Any) -> None:
-        self.controller.set_job(words, models=models)
-
-    async def _ask_model(self) -> None:
-        known = await self.controller.cached("releases.catalogue", None)
-        self.here()
-        column = next(iter(self.controller.project.work.job.sensitive), "column")
-        with self.dialog("Add a privacy model", "min-width:560px") as dialog:
-            about = {each["name"]: each for each in known["models"]}
-            chosen = ui.select({name: f"{name}: {each['summary']}" for name, each in about.items()}, label="Model")
-            chosen.props("outlined dense options-dense").style("width:100%")
-            text = ui.input(label="Written as on the command line").props("outlined dense").style("width:100%")
-
-            def propose(event: Any) -> None:
-                if event.value is None:
-                    return
-                parts = about[event.value]["example"].split(":")
-                text.set_value(":".join([parts[0], column, *parts[2:]] if len(parts) > 2 else parts))
-
-            def add() -> None:
-                models = [*self.controller.project.work.job.models, text.value]
-                self.controller.set_job(f"model {text.value}", models=models)
-                dialog.close()
-
-            chosen.on_value_change(propose)
-            button("Add", self.attempt(lambda *_: add()), kind="main")
+    @staticmethod
+    def _settings_moved(text: ui.number, value: float, slider: Slider) -> bool:
+        """Whether the number follows the slider: beyond its end the number leads."""
+        most = float(slider.props["max"])
+        return not (value >= most and text.value is not None and float(text.value) > most)
 
     def _how(self) -> None:
         heading("How it is found")
@@ -168,12 +148,13 @@ class ReleasePage(Page):
                 said = {True: (f"{words.lower()}: yes", {field: on}), False: (f"{words.lower()}: no", {field: off})}
                 box.on_value_change(self.attempt(lambda event, said=said: self.controller.set_job(
                     said[bool(event.value)][0], **said[bool(event.value)][1])))  # fmt: skip
+        self._advanced = Advanced(self)
         with ui.element("div").classes("row-flex"):
             self._run_button = button("Run", self.attempt(lambda *_: self.run()), kind="main large", icon="play_arrow")
             ui.label("The release is verified by code of its own before it is written.").classes("muted small")
 
     async def _write_algorithm(self) -> None:
-        known = await self.controller.cached("releases.catalogue", None)
+        known = await self.controller.cached("catalogue.catalogue", None)
         self.here()
         about = {each["name"]: each for each in known["algorithms"]}
         job = self.controller.project.work.job
@@ -203,7 +184,7 @@ class ReleasePage(Page):
                 labelled(slider, f"Importance of {name}")
                 self._live(
                     slider, text, lambda v, name=name: f"importance of {name}: {v:g}",
-                    lambda v, name=name: {"weights": self._weights(name, v)}, lambda v: f"{v:g}",
+                    lambda v, name=name: {"weights": self._weights(name, v)},
                 )  # fmt: skip
 
     def _weights(self, name: str, value: float) -> dict[str, float]:
@@ -289,12 +270,16 @@ class ReleasePage(Page):
             return
         self._job = now
         if not self._moving:
-            self._k.set_value(now.k)
-            self._limit.set_value(now.suppress * 100)
-        if before.models != now.models:
-            self._write_models()
+            for (slider, text), value, most in (
+                (self._k, now.k, MOST_K), (self._limit, now.suppress * 100, MOST_SUPPRESSED),
+            ):  # fmt: skip
+                text.set_value(round(value, 10))
+                slider.set_value(min(value, most))
+        if before.models != now.models or before.k != now.k:
+            self._models.write()
         if before.algorithm != now.algorithm:
             self.later(self._write_algorithm)
+            self.later(self._advanced.write)
         if before != now:
             self.later(self._look)
         self.result.write()

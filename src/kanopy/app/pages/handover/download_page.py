@@ -9,8 +9,8 @@ from typing import Any
 
 from nicegui import ui
 
+from kanopy.app.pages.handover.stored import write_releases, write_uploads
 from kanopy.app.pages.page import Page
-from kanopy.app.pages.stored import write_releases, write_uploads
 from kanopy.app.pdf import print_page, printing_browser
 from kanopy.app.record import holds, open_warnings
 from kanopy.app.widgets.elements import button, card, heading, title

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kanopy._errors import DataError, JobError, NoSolution, VerificationFailed, some
-from kanopy.linked.ledger import SUPPRESSED, UNIT, Ledger, keyed
+from kanopy.linked.history.ledger import SUPPRESSED, UNIT, Ledger, keyed
 from kanopy.verify.regroup import labels_of_values
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from kanopy._arrays import Longs
     from kanopy._job.job import Job
-    from kanopy.linked.over_time import OverTime, Present
+    from kanopy.linked.history.over_time import OverTime, Present
 
 VALUE = "value "
 

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from nicegui import ui
 
-from kanopy.app.pages.advice import write_advice
-from kanopy.app.pages.verdict_card import write_verdict
+from kanopy.app.pages.release.advice import write_advice
+from kanopy.app.pages.release.verdict_card import write_verdict
 from kanopy.app.widgets.elements import Pager, card, picture, share, tiles
 from kanopy.app.widgets.grid import Cell, Grid
 

@@ -9,7 +9,8 @@ from nicegui import events, ui
 
 from kanopy import _temporary
 from kanopy._errors import HierarchyError
-from kanopy.app.pages.edit_panel import EditPanel
+from kanopy.app.pages.hierarchies.edit_panel import EditPanel
+from kanopy.app.pages.hierarchies.wizard import PLAIN, Wizard
 from kanopy.app.pages.page import AnswerOutdated, Page
 from kanopy.app.project import safe_name
 from kanopy.app.task_cache import AT_K, Superseded
@@ -53,6 +54,8 @@ class HierarchiesPage(Page):
                     self._heading = heading(self.column)
                     ui.element("div").classes("grow")
                     self._files()
+                self._draft_words = ui.label("").classes("chip warn")
+                self._draft_words.set_visibility(False)
                 self._scores = ui.element("div").classes("row-flex")
                 self._tree = Tree([], f"Hierarchy of {self.column}", choose=self._chosen, move=self._moved)
                 with ui.element("div").classes("legend"):
@@ -66,6 +69,8 @@ class HierarchiesPage(Page):
             with ui.element("div").style("display:flex;flex-direction:column;gap:18px"):
                 self._effect = card()
                 self.edits = EditPanel(self)
+        self._draft = ""
+        self.wizard = Wizard(self)
         self._offers = card()
         with self._offers:
             heading("Suggested hierarchies")
@@ -103,6 +108,7 @@ class HierarchiesPage(Page):
         self.here()
         await self._offer()
         self._offer_meaning()
+        await self.wizard.load()
         with contextlib.suppress(AnswerOutdated, Superseded):
             await self._show_effect()
         self.here()
@@ -110,7 +116,7 @@ class HierarchiesPage(Page):
             await self._weigh_meaning()
 
     def _shown(self) -> Any:
-        return self.state(), self.column
+        return self.state(), self.column, self._draft
 
     def _still(self, shown: Any) -> None:
         """Go on only if the place is there and shows the same job and column: answers may overtake one another."""
@@ -118,8 +124,17 @@ class HierarchiesPage(Page):
         if shown != self._shown():
             raise AnswerOutdated
 
+    async def show_draft(self, text: str, words: str) -> None:
+        """Draw a hierarchy that is not in use yet; nothing draws the one in use."""
+        self._draft = text
+        self._draft_words.set_visibility(bool(text))
+        self._draft_words.set_text(f"Not in use yet: {words}")
+        self.edits.shown(not text)
+        with contextlib.suppress(AnswerOutdated):
+            await self._draw()
+
     async def _draw(self) -> None:
-        text, shown = hierarchy_json(self.hierarchy), self._shown()
+        text, shown = self._draft or hierarchy_json(self.hierarchy), self._shown()
         found = await self.controller.cached("trees.tree", AT_K, column=self.column, hierarchy=text)
         self._still(shown)
         k = self.controller.project.work.job.k
@@ -163,7 +178,7 @@ class HierarchiesPage(Page):
                 "muted small"
             )
         level = (found["levels"] or {}).get(self.column)
-        if level is not None:
+        if level is not None and not self._draft:
             drawn = self._drawn
             self._tree.fill(drawn["nodes"], k=self.controller.project.work.job.k, level=level, counted=drawn["counted"])
 
@@ -216,7 +231,9 @@ class HierarchiesPage(Page):
         same = each["hierarchy"] == hierarchy_json(self.hierarchy)
         with ui.element("div").classes("line"):
             with ui.element("div").classes("row-flex").style("gap:6px"):
-                ui.label(each["method"]).classes("strong")
+                name, _, more = each["method"].partition(" (")
+                called = PLAIN.get(name, name) + (f" ({more}" if more else "")
+                tip(ui.label(called).classes("strong"), f"The method {each['method']}")
                 if same:
                     tip(ui.label("in use").classes("chip good"), "The tree above, as it is now")
             number(f"{each['loss']:.4f}", "loss")
@@ -308,9 +325,12 @@ class HierarchiesPage(Page):
 
     def _chosen(self, nodes: list[int]) -> None:
         with self.session.errors_shown():
-            self.edits.choose(nodes)
+            if not self._draft:
+                self.edits.choose(nodes)
 
     async def _moved(self, node: int, under: int) -> None:
+        if self._draft:
+            raise HierarchyError("This hierarchy is not in use yet: use it first, then change it.")
         await self.attempt(lambda *_: self.edits.move(node, under))()
 
     def _files(self) -> None:

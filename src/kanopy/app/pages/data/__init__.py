@@ -1,0 +1,1 @@
+"""Data: opening a table, its columns and rows."""

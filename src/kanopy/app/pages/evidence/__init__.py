@@ -1,0 +1,1 @@
+"""Risk and utility, attacks, and profiles of authorities."""

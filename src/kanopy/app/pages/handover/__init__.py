@@ -1,0 +1,1 @@
+"""Review, download, and what is stored."""

@@ -1,0 +1,1 @@
+"""Hierarchies: the tree, edits by hand, suggestions, methods and classifications."""

@@ -1,0 +1,1 @@
+"""Release: settings, models, the preview, the release with its verdict."""
