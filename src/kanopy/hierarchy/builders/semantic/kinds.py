@@ -42,6 +42,8 @@ class Divided:
     kinds: Ints
     larger: Ints
     names: tuple[str, ...]
+    one_each: bool
+    """Whether every larger group has one sub-kind, and so only gives it a name."""
 
 
 def with_kinds(names: GroupNames, partitions: Sequence[Ints], left_over: int) -> tuple[list[Ints], int]:
@@ -54,16 +56,17 @@ def with_kinds(names: GroupNames, partitions: Sequence[Ints], left_over: int) ->
     tiers = [divided.kinds]
     if len(partitions) > 2 and _joins(divided.larger, divided.kinds):
         tiers.insert(0, divided.larger)
-    found: list[Ints] = []
+    divided_groups: list[Ints] = []
     for at, groups in enumerate(partitions):
         tier = tiers[min(at, len(tiers) - 1)]
         own = np.where(tier >= 0, tier, groups + size).astype(np.int32)
         keys = [own] if at < len(tiers) else [own, groups]
-        found.append(_nested(keys if not found else [found[-1], *keys]))
-    for number, text in enumerate(divided.names):
-        if text and (members := np.flatnonzero(tiers[0] == number)).size > 1:
+        divided_groups.append(_nested(keys if not divided_groups else [divided_groups[-1], *keys]))
+    # Larger groups that are not made name nothing: a column with insects only has no `invertebrate`.
+    for number, text in enumerate(divided.names if len(tiers) > 1 or divided.one_each else ()):
+        if text and (members := np.flatnonzero(divided.larger == number)).size > 1:
             names.given[frozenset(members.tolist())] = text
-    return found, left_over + size if left_over >= 0 else -1
+    return divided_groups, left_over + size if left_over >= 0 else -1
 
 
 def _nested(keys: Sequence[Ints]) -> Ints:
@@ -93,7 +96,7 @@ def sub_kinds(names: GroupNames) -> Divided | None:
         count = Counter(found[found >= 0].tolist())
         if sum(count.values()) >= LEAST_DIVIDED * len(found) and sum(size > 1 for size in count.values()) > 1:
             larger = np.array([places[at][0] if at >= 0 else -1 for at in found.tolist()], np.int32)
-            return Divided(found, larger, tuple(groups))
+            return Divided(found, larger, tuple(groups), len(places) == len(groups))
     return None
 
 

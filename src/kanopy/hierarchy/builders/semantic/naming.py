@@ -76,8 +76,9 @@ class GroupNames:
         group = frozenset(members)
         if self.taken.get(parent) == group and not self._above_others(self.means.get(parent, -1), group):
             return parent  # the same group as on the level above
-        if group in self.given and self.taken.setdefault(self.given[group], group) == group:
-            return self.given[group]
+        given = self.given.get(group)
+        if given and self.place.get(given, members[0]) in group and self.taken.setdefault(given, group) == group:
+            return given
         concept = None if left_over else self._concept(members, parent)
         for name in self._options(members, concept, left_over):
             if self.taken.setdefault(name, group) == group:
