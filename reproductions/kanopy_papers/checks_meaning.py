@@ -136,6 +136,16 @@ def depth_shifted() -> bool:
     return _close(wu_palmer(*pair), 22 / 26) and _close(wu_palmer(*pair, depth_offset=0), 18 / 22)
 
 
+def car_and_compact() -> bool:
+    """A compact car lies one link below the car, which is what the two share: 2 · N3 / (1 + 2 · N3)."""
+    from kanopy.ontology.similarity.formulas import wu_palmer
+
+    w = _wordnet()
+    car, compact = _at("car"), np.array([one for one in w.senses("compact") if w.is_a(one, w.sense("car"))][:1])
+    depth = 2 * (int(w.depth[car[0]]) + 2)
+    return len(compact) == 1 and _close(wu_palmer(w, car, compact), depth / (1 + depth))
+
+
 def tversky_ratio() -> bool:
     """Dog and cat share {pet, animal}; each has one feature of its own at the same depth: 2 / (2 + .5 + .5)."""
     from kanopy.ontology.similarity.formulas import tversky
@@ -246,6 +256,6 @@ def words_grouped() -> bool:
 
 MEANING = (
     other_ontologies, similarity_with_its_maximum, procedure_one, synonyms_given, senses_by_hand, ancestors_sense,
-    ranking, faults, hypernyms, depth_shifted, tversky_ratio, rodriguez, seco_content,
+    ranking, faults, hypernyms, depth_shifted, car_and_compact, tversky_ratio, rodriguez, seco_content,
     jiang, correlations, best_of_senses, substitution, other_maskings, several_ontologies, words_grouped,
 )  # fmt: skip

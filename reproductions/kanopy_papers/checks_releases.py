@@ -74,13 +74,6 @@ def t_closeness() -> bool:
     return np.allclose(EqualCloseness("ill", 0.2).distances(_classes([3, 1], [1, 3])), [0.25, 0.25])
 
 
-def models_named() -> bool:
-    """(e, m)-anonymity and the other models that have a definition are there by name."""
-    from kanopy.privacy.models import MODELS
-
-    return {"alpha-k", "p-sensitive", "l-distinct", "t-equal", "epsilon-m"} <= set(MODELS)
-
-
 def qi_cluster() -> bool:
     """Rows that are equal on all quasi-identifiers, and no others."""
     from kanopy import check
@@ -333,7 +326,7 @@ def pram_keeps() -> bool:
 
 
 RELEASES = (
-    cluster_loss, nil_one, nil_largest, p_sensitive, l_diversity, alpha_k, t_closeness, models_named, qi_cluster, otf,
+    cluster_loss, nil_one, nil_largest, p_sensitive, l_diversity, alpha_k, t_closeness, qi_cluster, otf,
     iotf_nodes, top_and_bottom, k_member, full_domain, searches_named, local_recoding, local_suppression, roles,
     linking, homogeneity, same_order, two_releases, halving, printed_discernibility, loss_metric_lm,
     certainty_penalty_ncp, semantic_quality_sum, sample_content, exact_linkage, partitions_apart, ward_joins,
