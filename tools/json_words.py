@@ -10,6 +10,7 @@ STATUS = (
     ("1", "there is no release that satisfies the job, or `check` found a model that does not hold"),
     ("2", "the input is invalid: an option, a file, a column or a value; nothing was written"),
     ("3", "the verification of the release failed; nothing was written"),
+    ("70", "a fault of Kanopy, where `--log json` stands for its traceback; nothing was written"),
     ("130", "interrupted; nothing was written"),
 )
 

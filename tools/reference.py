@@ -353,9 +353,9 @@ def json_page() -> str:
 
 def schema_page() -> str:
     """The schema of job files, for editors."""
-    from kanopy._job.schema import job_schema
+    from kanopy.linked.schema import any_job_schema
 
-    return f"{json.dumps(job_schema(), indent=1, ensure_ascii=False)}\n"
+    return f"{json.dumps(any_job_schema(), indent=1, ensure_ascii=False)}\n"
 
 
 PAGES = {

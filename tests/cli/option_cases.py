@@ -200,6 +200,7 @@ VALUES: dict[str | tuple[str, str], str] = {
     "--html": "drawn.html",
     "--max-edits": "1",
     "--margin": "9",
+    "--sample": "0.9",
     "--levels": "3",
     "--classification": "us-zip3",
     "--in": "countries",

@@ -13,8 +13,10 @@ import pytest
 import kanopy
 from kanopy._errors import InputError
 from kanopy._job.job_file import PER_COLUMN, SETTINGS
-from kanopy._job.schema import job_schema
 from kanopy.hierarchy.builders.registry import BUILDERS
+from kanopy.linked.job import PARTS
+from kanopy.linked.job import SETTINGS as LINKED
+from kanopy.linked.schema import any_job_schema
 from kanopy.privacy.models import MODELS
 from tests.cli import key_cases
 from tests.cli.running import Shell
@@ -25,7 +27,7 @@ DOCS = Path(__file__).parents[2] / "docs"
 
 @pytest.fixture(scope="module")
 def check() -> Any:
-    schema = job_schema()
+    schema = any_job_schema()
     jsonschema.Draft7Validator.check_schema(schema)
     return jsonschema.Draft7Validator(schema)
 
@@ -49,7 +51,7 @@ def without_nothing(plain: Any) -> Any:
 
 
 def is_job(plain: dict[str, Any]) -> bool:
-    return bool(plain) and set(plain) <= {*SETTINGS, "columns"}
+    return bool(plain) and ("tables" in plain or set(plain) <= {*SETTINGS, "columns"}) and "..." not in str(plain)
 
 
 @pytest.mark.parametrize("text", jobs_of_the_docs())
@@ -73,8 +75,24 @@ def test_every_key_that_a_job_takes_passes(check: Any, key: str) -> None:
 def test_every_key_is_described(check: Any) -> None:
     keys = check.schema["properties"]
     column = keys["columns"]["additionalProperties"]["properties"]
-    assert set(keys) == {*SETTINGS, "columns"} and set(column) == {"role", *PER_COLUMN}
+    assert set(keys) == {*SETTINGS, "columns", *LINKED, *PARTS} and set(column) == {"role", *PER_COLUMN}
     assert all(own["description"] for own in (*keys.values(), *column.values()))
+
+
+def test_mistakes_in_a_job_of_several_tables_are_marked(check: Any) -> None:
+    table = {"data": "p.csv", "columns": {"zip": {"role": "quasi-identifier"}}}
+    job = {"unit": "p.id", "known": 0, "tables": {"p": table}, "links": [{"from": "v.id", "to": "p.id"}]}
+    assert not list(check.iter_errors(job))
+    for wrong in (
+        {key: own for key, own in job.items() if key != "unit"},
+        {key: own for key, own in job.items() if key != "tables"},
+        job | {"columns": {}},
+        job | {"links": [{"from": "v.id"}]},
+        job | {"keys": "plain"},
+        job | {"tables": {"p": {"columns": {}}}},
+        job | {"tables": {"p": table | {"k": 3}}},
+    ):
+        assert list(check.iter_errors(wrong)), wrong
 
 
 @pytest.mark.parametrize("name", list(BUILDERS.usable()))

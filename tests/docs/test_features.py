@@ -114,7 +114,7 @@ FEATURES = {
     "rank swapping": Feature(r"rank[- ]swap", baseline("rank-swapping"), ("docs/how-to/from-sdcmicro.md",)),
     "PRAM": Feature(r"\bPRAM\b", baseline("pram"), ("docs/how-to/from-sdcmicro.md", "docs/app.md")),
     "sampling of rows": Feature(
-        r"random(?:ly)? sampl|research sample|sampling of rows", baseline("sampling"), ("docs/how-to/from-arx.md",)
+        r"random(?:ly)? sampl|research sample|sampling of rows", option("anonymize", "--sample"), ("docs/how-to/treatments.md",)
     ),
     "the app": Feature(
         r"graphical|\bthe app\b|\bGUI\b|browser",
@@ -193,15 +193,10 @@ ALLOWED = {
     "docs/how-to/explore.md": {"suppress nothing": "a question"},
     "docs/how-to/from-arx.md": {
         "ARX's overview of methods did not list": "about ARX",
-        "Microaggregation of numbers": "of numbers there is none; of text there is",
-        "Kanopy microaggregates free text": "says what there is instead",
         "The app draws its candidates": "says what there is instead",
-        "Random sampling inside a job": "a job cannot sample; the next sentence names the command",
     },
     "docs/how-to/from-sdcmicro.md": {
-        "Microaggregation and shuffling of numbers": "of numbers there are none; of text there are",
-        "Kanopy microaggregates and swaps free text": "says what there is instead",
-        "Disturbing methods as part of a job": "a job cannot run them; the sentence names the command",
+
     },
     "docs/how-to/hand-over.md": {
         "A recoding promises nothing about new rows": "true: they are judged anew",

@@ -120,7 +120,7 @@ def test_every_engine_publishes_what_memory_does(engine: str, name: str, tmp_pat
     meant = in_memory(name, engine in TEXTS)
     with opened(engine, tmp_path, job(name)) as (holder, published):
         if job(name).missing_tokens and not holder.reads_batches:
-            meant = "A table that stays where it is cannot be read as 'missing_tokens' say. Use the engine 'memory'."
+            meant = "This engine does not support 'missing_tokens'. Use the engine 'memory'."
         if isinstance(meant, str):
             with pytest.raises(kanopy.KanopyError) as refused:
                 run_on_engine(holder, job(name))
@@ -158,3 +158,15 @@ def test_rows_are_drawn_evenly_and_the_same_ones_again(address: str, tmp_path: P
         column = drawn[0]["number" if size > 1 else "day"] // size
         counts = column.value_counts()["count"]
         assert counts.len() == parts and counts.min() > 0.85 * 6_000 / parts and counts.max() < 1.15 * 6_000 / parts
+
+
+def test_a_run_without_a_release_leaves_the_database_open_to_others(tmp_path):
+    import duckdb
+
+    place = f"{tmp_path}/people.duckdb"
+    fill(place, people())
+    unique = kanopy.Job(quasi=["age"], k=10**6, shuffle=False, protect={"city": "hash"})
+    with pytest.raises(kanopy.KanopyError):
+        kanopy.anonymize(f"{place}::people", unique, key=b"sixteen bytes or more", output=f"{place}::release")
+    with duckdb.connect(place, read_only=True) as made:
+        assert made.execute("select count(*) from information_schema.tables").fetchall() == [(1,)]

@@ -18,7 +18,6 @@ import sqlite3
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Sequence
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -42,9 +41,6 @@ ENGINES = SOURCES | {"postgresql": "database", "spark": "spark"}
 """The same with the engines that need a server."""
 DIFFER: dict[str, str] = {}
 """Algorithms whose releases may differ between engines, with the reason. There are none."""
-TREATED_APART = ("noise", "top-code")
-"""Treatments that a look at the whole column prepares: memory looks at what is left after rows were suppressed, engines
-at the table before. Their columns keep the promise of the treatment and may hold other values."""
 OUTPUTS = ("mapping", "manifest", "solution")
 FULL_DOMAIN = ("optimal", "samarati", "datafly", "incognito")
 """Algorithms whose solution can be applied to other tables, and so kept."""
@@ -54,8 +50,8 @@ NEEDS_MEMORY = (
     "needs the table in memory",
     "needs all rows in memory",
     "has no effect without all rows in memory",
-    "only taken apart in memory",
-    "cannot be read as",
+    "only the engine memory splits",
+    "This engine does not support",
     "is not changed while it is read",
     "does not treat columns",
     "read piece by piece",
@@ -105,7 +101,7 @@ def compare_case(case: Case, kind: str, address: str = "") -> str:
         judge_any_release(case, there.release, kanopy.read_table(source, **form_of(case, kind)))
         if case.job.algorithm in DIFFER:
             return "released, differs"
-        same(memory, there, f"{ENGINES[kind]} of {kind}", apart_of(case))
+        same(memory, there, f"{ENGINES[kind]} of {kind}")
     return "released"
 
 
@@ -114,13 +110,8 @@ def _without_advice(left_out: bool) -> contextlib.AbstractContextManager[Any]:
     return nothing if left_out else contextlib.nullcontext()
 
 
-def apart_of(case: Case) -> list[str]:
-    """The columns whose values may differ between engines."""
-    return [name for name, each in case.job.protect.items() if each.name in TREATED_APART]
-
-
-def same(memory: Ran, there: Ran, who: str, apart: Sequence[str] = ()) -> None:
-    """Both say the same numbers and publish the same rows, but for columns that are treated `apart`."""
+def same(memory: Ran, there: Ran, who: str) -> None:
+    """Both say the same numbers and publish the same rows."""
     assert memory.release is not None and there.release is not None
     for name in TOLD:
         one, other = memory.told.get(name), there.told.get(name)
@@ -131,7 +122,7 @@ def same(memory: Ran, there: Ran, who: str, apart: Sequence[str] = ()) -> None:
         else:
             near = one == other or (isinstance(one, float) and math.isclose(one, other, rel_tol=1e-9, abs_tol=1e-12))
         assert near, f"{who} says {name} {other}, memory {one}"
-    ours, theirs = (multiplicity(each.release.drop(apart, strict=False)) for each in (memory, there))  # type: ignore[union-attr]
+    ours, theirs = multiplicity(memory.release), multiplicity(there.release)
     if ours != theirs:
         lost, more = list((ours - theirs).elements()), list((theirs - ours).elements())
         raise AssertionError(f"{who} publishes {len(more)} other rows, e.g. {more[:2]} where memory has {lost[:2]}")

@@ -6,8 +6,10 @@ import csv
 from pathlib import Path
 
 import numpy as np
+import polars as pl
 import pytest
 
+import kanopy
 from kanopy._errors import HierarchyError
 from kanopy._table.datasets import adult_hierarchies
 from kanopy.hierarchy.builders.semantic.builders import Ontology, Proposal
@@ -199,3 +201,28 @@ def test_a_label_names_no_value_that_few_people_have() -> None:
     lists = {label for row in found.hierarchy.rows() for label in row[1:] if ", " in label or " or " in label}
     named = {part for label in lists for part in label.split(" +")[0].replace(" or ", ", ").split(", ")}
     assert not named & {"brass", "sadness", "purple"}
+
+
+def test_labels_list_only_what_k_people_of_the_table_have(tmp_path):
+    def people(of, many=None):
+        rows = [[job] * (many or count) for job, count in of.items()]
+        return pl.DataFrame({"job": [job for jobs in rows for job in jobs]}).with_row_index("patient")
+
+    of = {"clerk": 25, "farmer": 24, "cook": 23, "waiter": 5, "driver": 3, "nurse": 40, "doctor": 5, "teacher": 51}
+    job = kanopy.Job(quasi=["job"], k=30, hierarchies={"job": {"method": "ontology"}})
+
+    def labels(table, asked):
+        return set(kanopy.anonymize(table, asked).data["job"].to_list())
+
+    assert labels(people(of), job) == {"5 values", "professional"}
+    assert "clerk, farmer, cook +2" in labels(people(of), job.replaced(k=21))
+    # 60 rows of a person, or 60 clerks elsewhere, are no reason to say that there are clerks.
+    waiters = people(of).with_columns(pl.when(pl.col("job") == "clerk").then(0).otherwise("patient").alias("patient"))
+    assert labels(waiters, job.replaced(k=21, unit="patient")).isdisjoint({"clerk, farmer, cook +2"})
+    mapped = job.replaced(k=21, models=["k-map:30"])
+    made = kanopy.anonymize(people(of | {"clerk": 3}), mapped, population=people(of, 60))
+    assert not any("clerk" in label for label in made.data["job"].to_list())
+    out = tmp_path / "out.csv"
+    people(of).write_csv(tmp_path / "in.csv")
+    kanopy.anonymize(tmp_path / "in.csv", job.replaced(k=21), engine="stream", output=out)
+    assert "clerk, farmer, cook +2" in pl.read_csv(out)["job"].to_list()

@@ -213,6 +213,7 @@ def test_every_algorithm_keeps_the_model_or_refuses(name: str, suppress: float, 
     own: dict[str, Any] = {"steps": 5} if "steps" in parameters else {}
     own |= {"target": "home"} if "target" in parameters else {}
     own |= {"generations": 2} if "generations" in parameters else {}
+    own |= {"distance": "gower"} if "distance" in parameters else {}
     job: dict[str, Any] = {"parameters": own, "insensitive": ["home"] if "target" in own else []}
     over_levels = algorithm_class(name).recoding == "full-domain"
     if over_levels and (name, suppress) != ("optimal", 0.05):  # fitting takes most of the time
@@ -256,7 +257,7 @@ def test_the_second_opinion_counts_itself(monkeypatch: pytest.MonkeyPatch) -> No
         ({"models": ["individual-risk:0.01"], "sampling_weight": "age"}, "'age' is a quasi-identifier"),
         ({"models": ["individual-risk:0"], "sampling_weight": "w"}, "above 0"),
         ({"models": ["individual-risk:0.01"], "sampling_weight": 5}, "the name of a column"),
-        ({"models": ["subset-k:3:2"]}, "there are only 2"),
+        ({"models": ["subset-k:3:2"]}, "but has only 2"),
         ({"models": ["subset-k:2"]}, "such as 2:10,3:3"),
         ({"models": ["subset-k:2:1"]}, "at least 2"),
         ({"models": ["individual-risk:0.01"], "sampling_weight": "ww"}, "no column 'ww'"),

@@ -11,13 +11,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from kanopy._core.grouping.groups import improved_groups, mdav_groups, means, optimal_groups, squared_error
 from kanopy._errors import JobError
 from kanopy.metrics.risk.treated_numbers import study_risk
 from kanopy.metrics.utility.treated_numbers import il1s, study_utility
 from kanopy.treatments.apply import treat_frame, treat_values
 from kanopy.treatments.base import Secrets
-from kanopy.treatments.grouping.groups import improved_groups, mdav_groups, means, optimal_groups, squared_error
-from kanopy.treatments.grouping.microaggregate import Microaggregate
+from kanopy.treatments.microaggregate import Microaggregate
 from kanopy.treatments.registry import make_treatment
 from tests.shared_input import needs_shared
 

@@ -4,8 +4,8 @@
 
   models:
     - name: release
-      tests:
-        - k_anonymous: { quasi: [age, sex, region], k: 5, unit: patient }
+      data_tests:
+        - kanopy.k_anonymous: { arguments: { quasi: [age, sex, region], k: 5, unit: patient } }
 
   Rows with `*` in every quasi-identifier are suppressed and belong to no combination.
 #}

@@ -298,6 +298,8 @@ class Recoding(ReprMixin):
     shares: tuple[Floats, ...]
     nodes: tuple[Ints, ...] = ()
     multiplicity: Longs | None = None
+    averaged: tuple[bool, ...] = ()
+    """Per attribute whether its labels are means or medians of classes: numbers, and published as numbers."""
 
     @property
     def rows(self) -> int:

@@ -51,7 +51,7 @@ def with_extents(domain: Domain, recoding: Recoding) -> LocalRecoding:
     extents = tuple(node_extents(h)[nodes] for h, nodes in zip(domain.hierarchies, recoding.nodes, strict=True))
     return LocalRecoding(
         recoding.group_of_row, recoding.codes, recoding.labels, recoding.shares, recoding.nodes, recoding.multiplicity,
-        extents,
+        extents=extents,
     )  # fmt: skip
 
 
@@ -62,25 +62,35 @@ def recoding_from_ends(
 
     With a hierarchy a group publishes the lowest common ancestor of the two, without one the range between them.
     """
-    codes = np.empty_like(first)
-    labels, shares, nodes, extents = [], [], [], []
-    for j, hierarchy in enumerate(domain.hierarchies):
-        if free[j]:
-            recoded = _ranges(hierarchy, np.unique(domain.tuples[:, j]), first[:, j], last[:, j])
-        else:
-            recoded = _nodes(hierarchy, first[:, j], last[:, j])
-        codes[:, j] = recoded.codes
-        labels.append(recoded.labels)
-        shares.append(recoded.shares)
-        nodes.append(recoded.nodes)
-        extents.append(recoded.extents)
+    columns = [
+        _ranges(hierarchy, np.unique(domain.tuples[:, j]), first[:, j], last[:, j])
+        if free[j]
+        else ancestors(hierarchy, first[:, j], last[:, j])
+        for j, hierarchy in enumerate(domain.hierarchies)
+    ]
+    return recoding_from_columns(domain, group_of_row, columns)
+
+
+def recoding_from_columns(
+    domain: Domain, group_of_row: Ints, columns: Sequence[GroupLabels], averaged: Sequence[bool] = ()
+) -> LocalRecoding:
+    """The recoding of groups whose labels are known, attribute by attribute."""
     return LocalRecoding(
-        group_of_row, codes, tuple(labels), tuple(shares), tuple(nodes), domain.multiplicity, tuple(extents)
+        group_of_row,
+        np.column_stack([column.codes for column in columns]).astype(np.int32),
+        tuple(column.labels for column in columns),
+        tuple(column.shares for column in columns),
+        tuple(column.nodes for column in columns),
+        domain.multiplicity,
+        tuple(averaged),
+        tuple(column.extents for column in columns),
     )
 
 
 @dataclass(frozen=True, eq=False)
-class _Column:
+class GroupLabels:
+    """What the groups publish of one attribute: `labels[codes[group]]`, and per label what `LocalRecoding` says."""
+
     codes: npt.NDArray[np.integer[Any]]
     labels: tuple[str, ...]
     shares: Floats
@@ -88,9 +98,10 @@ class _Column:
     extents: Floats
 
 
-def _nodes(hierarchy: Hierarchy, first: Ints, last: Ints) -> _Column:
+def ancestors(hierarchy: Hierarchy, first: Ints, last: Ints) -> GroupLabels:
+    """The lowest common ancestors of the outermost values of groups."""
     used, codes = np.unique(hierarchy.common_ancestors(first, last), return_inverse=True)
-    return _Column(
+    return GroupLabels(
         codes.reshape(-1),
         tuple(hierarchy.label(int(node)) for node in used),
         hierarchy.leaf_counts[used] / hierarchy.size,
@@ -99,7 +110,7 @@ def _nodes(hierarchy: Hierarchy, first: Ints, last: Ints) -> _Column:
     )
 
 
-def _ranges(hierarchy: Hierarchy, present: Ints, first: Ints, last: Ints) -> _Column:
+def _ranges(hierarchy: Hierarchy, present: Ints, first: Ints, last: Ints) -> GroupLabels:
     """Ranges of numbers; a range of one value is that value. Shares count the values of the domain it covers."""
     assert hierarchy.low is not None
     codes, at, _ = number_rows([first, last], ascending=True)
@@ -110,7 +121,7 @@ def _ranges(hierarchy: Hierarchy, present: Ints, first: Ints, last: Ints) -> _Co
     whole = float(hierarchy.low[present].max() - hierarchy.low[present].min())
     single = pairs[:, 0] == pairs[:, 1]
     names = hierarchy.values
-    return _Column(
+    return GroupLabels(
         codes,
         tuple(_range_label(names[a], names[b]) for a, b in pairs),
         (spot[pairs[:, 1]] - spot[pairs[:, 0]] + 1) / hierarchy.size,

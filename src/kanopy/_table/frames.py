@@ -34,9 +34,10 @@ class Restore(Protocol):
 def to_polars(data: Any, layout: Layout | None = None) -> tuple[pl.DataFrame, Restore]:
     """The table as a Polars frame, and the way back.
 
-    Takes pandas, Polars (also lazy), PyArrow tables and record batches, DuckDB relations, whatever else narwhals
-    knows as an eager frame, a path or address (read as the `layout` says; comes back as a Polars frame), a dictionary
-    of columns, or a list of dictionaries.
+    Takes pandas and GeoPandas (points become places), Polars (also lazy), PyArrow tables and record batches, DuckDB
+    relations, Ibis tables of DuckDB, SQLite, PostgreSQL and Polars, whatever else narwhals knows as an eager
+    frame, a path or address (read as the `layout` says; comes back as a Polars frame), a dictionary of columns, or a
+    list of dictionaries.
 
     >>> frame, restore = to_polars({"age": [41, 29, 35]})
     >>> restore(frame.with_columns(age=pl.lit("*")).head(2), np.array([True, True, False]))
@@ -69,6 +70,8 @@ def _converted(data: Any, layout: Layout | None = None) -> tuple[pl.DataFrame, R
         return _from_columns(data), _Columns()
     if isinstance(data, Sequence) and not isinstance(data, (bytes, bytearray)):
         return _from_records(data), _Records()
+    if type(data).__module__.partition(".")[0] == "ibis":
+        return _from_ibis(data), _Ibis()
     import narwhals as nw
 
     if nw.dependencies.is_pandas_dataframe(data):
@@ -168,6 +171,8 @@ def _from_pandas_column(name: str, column: Any) -> pl.Series:
     import pandas as pd
 
     dtype = column.dtype
+    if str(dtype) == "geometry":
+        return _from_points(name, column)
     values = column.array.categories if isinstance(dtype, pd.CategoricalDtype) else column
     if isinstance(values.dtype, (pd.IntervalDtype, pd.PeriodDtype)):
         present = column.notna().to_numpy()
@@ -195,6 +200,44 @@ def _from_arrow(data: Any) -> pl.DataFrame:
     frame = pl.from_arrow(data)
     assert isinstance(frame, pl.DataFrame)
     return frame
+
+
+IBIS_BACKENDS = ("duckdb", "sqlite", "postgres", "polars")
+"""Where tables of Ibis are read from: the engines of Kanopy."""
+
+
+def _from_ibis(data: Any) -> pl.DataFrame:
+    """The rows of an Ibis table; what its backend computes is computed there."""
+    if not hasattr(data, "get_backend") or not hasattr(data, "columns"):
+        raise DataError(f"Of Ibis, tables are read, not {type(data).__name__}.")
+    backend = data.get_backend().name
+    if backend not in IBIS_BACKENDS:
+        raise DataError(
+            f"Tables of Ibis are read from {some(IBIS_BACKENDS)}, not from {backend!r}. Give their rows: .to_polars()."
+        )
+    frame = pl.from_arrow(data.to_pyarrow())
+    assert isinstance(frame, pl.DataFrame)
+    return frame
+
+
+def _from_points(name: str, column: Any) -> pl.Series:
+    """Points of GeoPandas as places, latitude first: what hierarchies of places read."""
+    from kanopy.hierarchy.points import point_text
+
+    if column.crs is None:
+        raise DataError(
+            f"The points of {name!r} have no coordinate system. Say which one with set_crs, e.g. EPSG:4326."
+        )
+    present = [not absent for absent in (column.isna() | column.is_empty)]
+    kinds = sorted(set(column[present].geom_type) - {"Point"})
+    if kinds:
+        raise DataError(
+            f"The column {name!r} holds shapes that are not points: {some(kinds)}. Publish their centroid, or "
+            "leave the column out."
+        )
+    points = column.to_crs(4326)
+    texts = [point_text(point.y, point.x) if there else None for point, there in zip(points, present, strict=True)]
+    return pl.Series(name, texts, dtype=pl.String)
 
 
 def _mixed(name: str, values: list[Any], reason: str = "") -> DataError:
@@ -281,6 +324,15 @@ class _DuckDB:
         return duckdb.from_arrow(frame.to_arrow())
 
 
+class _Ibis:
+    """Comes back as a table in memory that every backend of Ibis can read."""
+
+    def __call__(self, frame: pl.DataFrame, published_rows: Rows = None) -> Any:
+        import ibis
+
+        return ibis.memtable(frame.to_arrow())
+
+
 class _Narwhals:
     def __init__(self, implementation: Any) -> None:
         self._implementation = implementation
@@ -289,6 +341,12 @@ class _Narwhals:
         import narwhals as nw
 
         return nw.DataFrame.from_arrow(frame, backend=self._implementation).to_native()
+
+
+DESCRIPTIONS = (b"description", b"comment", b"label", b"title", b"unit")
+"""Entries of the metadata of a column that stay true when its values become labels."""
+OUTDATED = (b"pandas", b"geo", b"ARROW:schema")
+"""Entries of the metadata of a table that describe its values: `geo` has the bounds of all points."""
 
 
 class _Own:
@@ -369,12 +427,18 @@ class _Arrow(_Own):
             if column.dtype == pl.String:
                 fresh = fresh.cast(pyarrow.string())
             columns.append(fresh)
-            fields.append(pyarrow.field(column.name, fresh.type))
+            fields.append(pyarrow.field(column.name, fresh.type, metadata=self._described(column.name)))
         return pyarrow.table(columns, schema=pyarrow.schema(fields, metadata=self._metadata()))
 
+    def _described(self, name: str) -> Any:
+        """What a changed column is called in words. Other entries may hold its type, its values or their extremes."""
+        schema = self._data.schema
+        metadata = schema.field(name).metadata if name in schema.names else None
+        return {key: value for key, value in (metadata or {}).items() if key.lower() in DESCRIPTIONS} or None
+
     def _metadata(self) -> Any:
-        """The caller's own metadata, without pandas' description of types and index, which no longer holds."""
-        metadata = {key: value for key, value in (self._data.schema.metadata or {}).items() if key != b"pandas"}
+        """The caller's own metadata, without descriptions that no longer hold: types, the index, extents of shapes."""
+        metadata = {key: value for key, value in (self._data.schema.metadata or {}).items() if key not in OUTDATED}
         return metadata or None
 
 

@@ -29,6 +29,8 @@ result = kanopy.anonymize({source!r}, job{key})
 result.write({output!r}, like={source!r})
 print(result)
 """
+LARGEST_JOB = 1_000_000_000
+"""Bytes of an unpacked job with its hierarchies."""
 SUFFIXES = (".csv", ".tsv", ".parquet", ".xlsx", ".arrow")
 
 
@@ -51,8 +53,9 @@ class Controller(Reviewing, TaskCache):
     # ---- the table ----------------------------------------------------------------------------------------
 
     async def open(
-        self, source: str, *, name: str = "", example: bool = False, keep_job: bool = False
-    ) -> dict[str, Any]:
+        self, source: str, *, name: str = "", example: bool = False, keep_job: bool = False,
+        layout: Mapping[str, Any] | None = None,
+    ) -> dict[str, Any]:  # fmt: skip
         """Open a table: its job is guessed and its hierarchies are built, in one step that can be undone.
 
         A path is relative to where the app was started, unless the table was uploaded (`Project.keep_upload`).
@@ -64,20 +67,23 @@ class Controller(Reviewing, TaskCache):
         path = str(project.folder / source) if uploaded else source
         before = project.work
         try:
-            found = await self.run_long(f"Opening {name or source}", "table.open_table", source=path, example=example)
+            opened_table = await self.run_long(
+                f"Opening {name or source}", "table.open_table", source=path, example=example,
+                layout=None if layout is None else dict(layout),
+            )  # fmt: skip
         except KanopyError:
             if uploaded and source != before.source:
                 project.drop_upload(source)
             raise
-        files = {column: self._keep_text(column, text) for column, text in found["hierarchies"].items()}
-        job = Job.from_dict(found["job"]).replaced(hierarchies=files)
-        columns = tuple(found["columns"])
-        keep_job = keep_job and {each["column"] for each in columns} == {each["column"] for each in before.columns}
+        files = {column: self._keep_text(column, text) for column, text in opened_table["hierarchies"].items()}
+        job = Job.from_dict(opened_table["job"]).replaced(hierarchies=files)
+        columns = tuple(opened_table["columns"])
+        keep_job = keep_job and {entry["column"] for entry in columns} == {entry["column"] for entry in before.columns}
         if keep_job:
             job = before.job
-        opened = Work(source, job, columns, (), table=found["table"])
-        profiles = found.pop("profiles")
-        self._known_table = signature(path), found["table"]
+        opened = Work(source, job, columns, (), table=opened_table["table"])
+        profiles = opened_table.pop("profiles")
+        self._known_table = signature(path), opened_table["table"]
         project.change(
             f"open {name or Path(source).name}",
             lambda work: replace(
@@ -86,7 +92,7 @@ class Controller(Reviewing, TaskCache):
         )
         self._store(self._request("table.profiles", READING)[0], profiles)
         self.schedule_prefetch(0.0)
-        return dict(found)
+        return dict(opened_table)
 
     def _keep_text(self, column: str, text: str) -> str:
         return self.project.keep_hierarchy(column, parse_json(text, column, name=column))
@@ -100,7 +106,9 @@ class Controller(Reviewing, TaskCache):
             return job
 
         job = changed(self.project.work.job)
-        built = await self._built(job, [each for each in columns if each in job.quasi and each not in job.hierarchies])
+        built = await self._built(
+            job, [column for column in columns if column in job.quasi and column not in job.hierarchies]
+        )
 
         def change(work: Work) -> Work:
             job = changed(work.job)
@@ -108,6 +116,71 @@ class Controller(Reviewing, TaskCache):
 
         named = columns[0] if len(columns) == 1 else f"{len(columns)} columns"
         self.project.change(f"{named} {'is' if len(columns) == 1 else 'are'} {role}", change)
+
+    async def set_survey_column(self, column: str, field: str, words: str) -> None:
+        """Make a column the sampling weight or the household of a survey (`field` of the job): it is not published."""
+
+        def change(work: Work) -> Work:
+            job = work.job if column not in work.job.quasi else work.job.with_role(column, "withheld")
+            if job.roles.get(column, "undecided") == "undecided":
+                job = job.with_role(column, "withheld")
+            return replace(work, job=job.replaced(**{field: column}))
+
+        self.project.change(words, change)
+
+    async def use_job(self, name: str, content: bytes) -> None:
+        """Take the job of a file: `job.toml`, or a `job.zip` with its hierarchies; the table stays."""
+        import io
+        import zipfile
+
+        from kanopy import _temporary
+        from kanopy.hierarchy.files.files import read_hierarchy
+
+        with _temporary.folder() as folder:
+            file = folder / "job.toml"
+            if name.lower().endswith(".zip"):
+                try:
+                    archive = zipfile.ZipFile(io.BytesIO(content))
+                    if sum(each.file_size for each in archive.infolist()) > LARGEST_JOB:
+                        raise JobError(f"{name!r} unpacks to more than {LARGEST_JOB / 1e9:g} GB.")
+                    archive.extractall(folder)
+                except (zipfile.BadZipFile, OSError, ValueError):
+                    raise JobError(f"{name!r} is no archive of a job.") from None
+            else:
+                file.write_bytes(content)
+            if not file.is_file():
+                raise JobError(f"{name!r} holds no job.toml.")
+            wanted = Job.read(file)
+            known = {str(each["column"]) for each in self.project.work.columns}
+            if absent := [column for column in wanted.quasi if column not in known]:
+                raise JobError(
+                    f"The table has no column {', '.join(map(repr, absent[:5]))}, which the job generalizes."
+                )
+            kept = {
+                column: self.project.keep_hierarchy(column, read_hierarchy(given, column=column))
+                for column, given in wanted.hierarchies.items()
+                if isinstance(given, (str, Path)) and Path(given).is_file()
+            }
+        rest = {column: given for column, given in wanted.hierarchies.items() if column not in kept}
+        if lost := [column for column, given in rest.items() if isinstance(given, (str, Path))]:
+            raise JobError(
+                f"The hierarchies of {', '.join(lost[:5])} are files of another place. Upload job.zip instead."
+            )
+        fresh = [column for column in wanted.quasi if column not in kept]
+        built = await self._built(wanted.replaced(hierarchies=rest), fresh)
+        job = wanted.replaced(hierarchies={**kept, **built})
+        self.project.change(f"job of {name}", lambda work: replace(work, job=job))
+
+    async def prepare(self, step: Mapping[str, Any], who: str = "") -> str:
+        """Make a table of the present one by one step (`tasks.prepare`), and open it; the original stays."""
+        made = await self.run_long(
+            "Preparing the table", "prepare.write", source=self.project.source, step=dict(step),
+            folder=str(self.project.folder / "data"),
+        )  # fmt: skip
+        before = Path(shown_address(self.project.work.source)).name
+        await self.open(f"data/{made['name']}", name=made["name"], keep_job=True)
+        self.record_preparation(before, made, who or system_user())
+        return str(made["words"])
 
     async def _built(self, job: Job, columns: list[str]) -> dict[str, str]:
         """The hierarchies of some columns as a job asks for them, built and kept; nothing is asked for nothing."""
@@ -144,8 +217,8 @@ class Controller(Reviewing, TaskCache):
         """Choose the sense of a word of a column."""
 
         def change(work: Work) -> Work:
-            own = {**work.senses.get(column, {}), word: sense}
-            return replace(work, senses={**work.senses, column: own})
+            senses_of_column = {**work.senses.get(column, {}), word: sense}
+            return replace(work, senses={**work.senses, column: senses_of_column})
 
         self.project.change(f"{word} means {sense}", change)
 
@@ -162,8 +235,8 @@ class Controller(Reviewing, TaskCache):
             return "gone"
         if not work.table:
             return "changed"
-        known, digest = self._known_table
-        if known != now or not digest:
+        known_state, digest = self._known_table
+        if known_state != now or not digest:
             return "unchecked" if is_local(self.project.source) else "same"
         return "same" if digest == work.table else "changed"
 
@@ -219,8 +292,8 @@ class Controller(Reviewing, TaskCache):
     @property
     def suffix(self) -> str:
         """The format of the release: that of the table where it can be written."""
-        found = Path(self.project.source.partition("::")[0]).suffix.lower()
-        return found if found in SUFFIXES else ".csv"
+        suffix = Path(self.project.source.partition("::")[0]).suffix.lower()
+        return suffix if suffix in SUFFIXES else ".csv"
 
     @property
     def result_folder(self) -> Path:
@@ -240,24 +313,24 @@ class Controller(Reviewing, TaskCache):
             if not file.exists():
                 return None
             self._results[cache_key] = json.loads(file.read_text("utf-8"))
-        found: dict[str, Any] = self._results[cache_key]
-        return found
+        summary: dict[str, Any] = self._results[cache_key]
+        return summary
 
     async def run(self, who: str = "") -> dict[str, Any]:
         """Make the release of the present table and job, beside earlier ones."""
         project = self.project
         folder = project.next_version(project.job_mark)
         try:
-            found: dict[str, Any] = await self.run_long(
+            summary: dict[str, Any] = await self.run_long(
                 "Making the release", "releases.run", **self.task_arguments, folder=str(folder), suffix=self.suffix,
                 table=project.work.table,
             )  # fmt: skip
-            self.record_release(folder, found, who or system_user())
+            self.record_release(folder, summary, who or system_user())
         except BaseException:
             shutil.rmtree(folder, ignore_errors=True)
             raise
         self.notify()
-        return found
+        return summary
 
     async def report(self) -> None:
         """Write the report of the present release."""
@@ -283,18 +356,18 @@ class Controller(Reviewing, TaskCache):
         summary, folder = self.summary, self.result_folder
         if summary is None:
             raise JobError("No release of this job was made yet: run it under Release.")
-        found: dict[str, Any] = await self.run_long(
+        report: dict[str, Any] = await self.run_long(
             what, task, **self.task_arguments, folder=str(folder), file=summary["file"], table=summary["table"],
             **settings,
         )  # fmt: skip
-        record(folder.name, found, who or system_user())
-        return found
+        record(folder.name, report, who or system_user())
+        return report
 
-    def other_table(self, place: str) -> str:
+    def other_table(self, location: str) -> str:
         """A table that is named beside the project's own: a path as the person wrote it, or an uploaded file."""
-        if self.project.is_upload(place):
-            return str(self.project.folder / place)
-        return resolved(place) if place else ""
+        if self.project.is_upload(location):
+            return str(self.project.folder / location)
+        return resolved(location) if location else ""
 
     @property
     def hierarchies_mark(self) -> str:
@@ -307,14 +380,14 @@ class Controller(Reviewing, TaskCache):
     def releases_made(self, *, everything: bool = False) -> list[dict[str, Any]]:
         """The summaries of all releases of the present table, whatever their job; with `everything` also those of
         tables that had other content. Each names its `folder`; the newest is last."""
-        found = []
+        summaries = []
         for file in self.project.folder.glob("results/*/summary.json"):
             with contextlib.suppress(OSError, ValueError):
                 summary = {**json.loads(file.read_text("utf-8")), "folder": file.parent.name}
                 same = (summary["source"], summary.get("table")) == (self.project.source, self.project.work.table)
                 if everything or same:
-                    found.append(summary)
-        return sorted(found, key=lambda each: str(each.get("made", "")))
+                    summaries.append(summary)
+        return sorted(summaries, key=lambda summary: str(summary.get("made", "")))
 
     def restore(self, job: str, words: str) -> None:
         """Go back to a job that was kept."""
@@ -323,11 +396,11 @@ class Controller(Reviewing, TaskCache):
 
     def save_plan(self, name: str) -> None:
         """Save the present job under a name, with the figures of its release if that was made."""
-        job, found = self.project.work.job, self.summary
-        figures = None if found is None else {
-            "loss": found["losses"].get("loss") or found["score"], "classes": found["classes"],
-            "suppressed": found["suppressed"],
-            "highest_risk": 1 / found["smallest_class"] if found["smallest_class"] else 0.0,
+        job, summary = self.project.work.job, self.summary
+        figures = None if summary is None else {
+            "loss": summary["losses"].get("loss") or summary["score"], "classes": summary["classes"],
+            "suppressed": summary["suppressed"],
+            "highest_risk": 1 / summary["smallest_class"] if summary["smallest_class"] else 0.0,
         }  # fmt: skip
         plan = {
             "name": name, "job": job.to_toml(), "k": job.k, "suppress": job.suppress, "algorithm": job.algorithm,

@@ -241,17 +241,17 @@ def _pairs(headers: Iterable[tuple[str, str]]) -> list[tuple[bytes, bytes]]:
 def _cookie(text: str, name: str) -> str:
     """A cookie's value; nothing if there is none, or if those of somebody else cannot be read."""
     try:
-        found = SimpleCookie(text).get(name)
+        cookie = SimpleCookie(text).get(name)
     except Exception:
         return ""
-    return "" if found is None else found.value
+    return "" if cookie is None else cookie.value
 
 
 async def _answer(
     send: Send, status: int, body: bytes, headers: dict[str, str], more: Iterable[tuple[str, str]] = ()
 ) -> None:
-    told = {"content-type": "text/plain; charset=utf-8", "cache-control": "no-store", **HEADERS, **headers}
-    await send({"type": "http.response.start", "status": status, "headers": _pairs([*told.items(), *more])})
+    header_values = {"content-type": "text/plain; charset=utf-8", "cache-control": "no-store", **HEADERS, **headers}
+    await send({"type": "http.response.start", "status": status, "headers": _pairs([*header_values.items(), *more])})
     await send({"type": "http.response.body", "body": body})
 
 
@@ -265,8 +265,8 @@ async def _refuse(scope: Scope, send: Send, status: int, words: str) -> None:
 def _with_headers(send: Send) -> Send:
     async def sent(message: Message) -> None:
         if message["type"] == "http.response.start":
-            own = {name.lower() for name, _ in message.get("headers", ())}
-            added = [pair for pair in _pairs(HEADERS.items()) if pair[0] not in own]
+            names_set = {name.lower() for name, _ in message.get("headers", ())}
+            added = [pair for pair in _pairs(HEADERS.items()) if pair[0] not in names_set]
             message = {**message, "headers": [*message.get("headers", ()), *added]}
         await send(message)
 

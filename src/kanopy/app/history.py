@@ -84,12 +84,16 @@ class History:
     def _put(self, state: State, words: str) -> None:
         number = max(self._numbers, default=0) + 1
         write_whole(self._file(number), json.dumps(state, ensure_ascii=False), private=True)
-        kept, said = [*self._numbers[: self._at + 1], number], [*self._words[: self._at + 1], words]
-        gone = [*self._numbers[self._at + 1 :], *kept[:-LONGEST]]
+        kept_numbers, kept_words = [*self._numbers[: self._at + 1], number], [*self._words[: self._at + 1], words]
+        dropped = [*self._numbers[self._at + 1 :], *kept_numbers[:-LONGEST]]
         self._known[number] = state
-        self._numbers, self._words, self._at = kept[-LONGEST:], said[-LONGEST:], len(kept[-LONGEST:]) - 1
+        self._numbers, self._words, self._at = (
+            kept_numbers[-LONGEST:],
+            kept_words[-LONGEST:],
+            len(kept_numbers[-LONGEST:]) - 1,
+        )
         self._write()
-        for old in gone:
+        for old in dropped:
             self._known.pop(old, None)
             self._file(old).unlink(missing_ok=True)
 

@@ -30,7 +30,7 @@ LONGEST_SECONDS = 60
 
 def printing_browser() -> str | None:
     """A browser that can print to a file, if one is installed."""
-    return next((found for name in BROWSERS if (found := shutil.which(name))), None)
+    return next((program for name in BROWSERS if (program := shutil.which(name))), None)
 
 
 async def print_page(page: Path) -> bytes:
@@ -42,9 +42,9 @@ async def print_page(page: Path) -> bytes:
         )
     with _temporary.folder() as folder:
         target = folder / "report.pdf"
-        own = ("--no-sandbox",) if hasattr(os, "geteuid") and os.geteuid() == 0 else ()
+        sandbox = ("--no-sandbox",) if hasattr(os, "geteuid") and os.geteuid() == 0 else ()
         process = await asyncio.create_subprocess_exec(
-            browser, *QUIET, *own, f"--user-data-dir={folder}/profile", f"--print-to-pdf={target}", page.as_uri(),
+            browser, *QUIET, *sandbox, f"--user-data-dir={folder}/profile", f"--print-to-pdf={target}", page.as_uri(),
             stdout=asyncio.subprocess.DEVNULL, stderr=asyncio.subprocess.DEVNULL,
         )  # fmt: skip
         try:
@@ -62,5 +62,5 @@ def without_time(page: bytes) -> bytes:
     >>> without_time(b"/CreationDate (D:20260102030405+01'00')")
     b"/CreationDate (D:19800101000000+00'00')"
     """
-    said = f"D:{stamp():%Y%m%d%H%M%S}+00'00'".encode()
-    return re.sub(rb"D:\d{14}[+-]\d\d'\d\d'", said, page)
+    date_mark = f"D:{stamp():%Y%m%d%H%M%S}+00'00'".encode()
+    return re.sub(rb"D:\d{14}[+-]\d\d'\d\d'", date_mark, page)

@@ -47,10 +47,12 @@ def safe_name(name: str, instead: str = "file") -> str:
     ('pass_wd.csv', 'file')
     """
     last = re.split(r"[/\\\\]", name)[-1]
-    kept = UNSAFE.sub("_", last).strip("._") or instead
-    stem, dot, suffix = kept.rpartition(".")
+    cleaned = UNSAFE.sub("_", last).strip("._") or instead
+    stem, dot, suffix = cleaned.rpartition(".")
     return (
-        kept if len(kept) <= LONGEST_NAME else f"{stem[: LONGEST_NAME - len(suffix) - 1]}{dot}{suffix}"[-LONGEST_NAME:]
+        cleaned
+        if len(cleaned) <= LONGEST_NAME
+        else f"{stem[: LONGEST_NAME - len(suffix) - 1]}{dot}{suffix}"[-LONGEST_NAME:]
     )
 
 
@@ -105,8 +107,8 @@ class Project:
         self.folder = Path(folder).resolve()
         private_folder(self.folder)
         self._lock = _locked(self.folder / ".lock")
-        for part in ("data", "hierarchies", "results", "states"):
-            private_folder(self.folder / part)
+        for folder_name in ("data", "hierarchies", "results", "states"):
+            private_folder(self.folder / folder_name)
         _close_to_others(self.folder)
         self.lost_runs = 0
         """Runs that were under way when the app was killed: nothing in their folders was finished."""
@@ -123,6 +125,16 @@ class Project:
         handle, self._lock = self._lock, -1
         if handle >= 0:
             os.close(handle)
+
+    def unpack(self, content: bytes) -> None:
+        """Take over a project that was packed into one file; this one must be empty."""
+        from kanopy.app.packing import unpack_project
+
+        if self.work.source or self.undoable or self.redoable:
+            raise DataError("This project holds work. Open the file in an empty one (`kanopy app --project FOLDER`).")
+        unpack_project(content, self.folder)
+        self._history = History(self.folder, Work().to_dict())
+        self._arrived(Work.from_dict(self._history.now))
 
     # ---- steps --------------------------------------------------------------------------------------------
 
@@ -156,15 +168,15 @@ class Project:
 
     def undo(self) -> str:
         """One step back, whatever it was."""
-        said = self._history.undo()
+        change = self._history.undo()
         self._arrived(Work.from_dict(self._history.now))
-        return said
+        return change
 
     def redo(self) -> str:
         """One step forward again."""
-        said = self._history.redo()
+        change = self._history.redo()
         self._arrived(Work.from_dict(self._history.now))
-        return said
+        return change
 
     def _arrived(self, work: Work) -> None:
         self.work = work
@@ -182,8 +194,8 @@ class Project:
     @property
     def source(self) -> str:
         """The table as the library reads it from anywhere; nothing if none is open."""
-        own = self.work.source
-        return str(self.folder / own) if own.startswith("data/") else own
+        work_source = self.work.source
+        return str(self.folder / work_source) if work_source.startswith("data/") else work_source
 
     def keep_upload(self, name: str, content: bytes) -> str:
         """Keep an uploaded table under a name of its own; returns how the project calls it."""
@@ -216,8 +228,8 @@ class Project:
 
     def uploads(self) -> list[tuple[str, int]]:
         """The uploaded tables: names and bytes."""
-        found = [file for file in (self.folder / "data").iterdir() if file.is_file()]
-        return sorted((file.name, file.stat().st_size) for file in found)
+        files = [file for file in (self.folder / "data").iterdir() if file.is_file()]
+        return sorted((file.name, file.stat().st_size) for file in files)
 
     def drop_upload(self, source: str) -> None:
         """Remove an uploaded table that could not be opened, unless an earlier step needs it."""
@@ -252,8 +264,8 @@ class Project:
 
     def versions(self, mark: str) -> list[Path]:
         """The folders of all releases that were made of a table and job, the newest last; none is ever overwritten."""
-        found = self.folder.glob(f"results/{mark}-*/summary.json")
-        return [file.parent for file in sorted(found, key=lambda file: _number(file.parent))]
+        summaries = self.folder.glob(f"results/{mark}-*/summary.json")
+        return [file.parent for file in sorted(summaries, key=lambda file: _number(file.parent))]
 
     def next_version(self, mark: str) -> Path:
         """A new folder for the next release of a table and job."""
@@ -282,18 +294,18 @@ class Project:
 
 def _close_to_others(folder: Path) -> None:
     """Take from others what they may do with a project's files, whoever made the folder and under which mask."""
-    own = ("data", "hierarchies", "results", "states")
-    found = [folder / part for part in own]
+    folder_names = ("data", "hierarchies", "results", "states")
+    paths = [folder / folder_name for folder_name in folder_names]
     with contextlib.suppress(OSError):
-        if any(each.name not in own for each in folder.iterdir() if each.is_dir()):
-            found += [file for file in folder.iterdir() if file.is_file() and file.suffix in (".json", ".jsonl")]
+        if any(entry.name not in folder_names for entry in folder.iterdir() if entry.is_dir()):
+            paths += [file for file in folder.iterdir() if file.is_file() and file.suffix in (".json", ".jsonl")]
         else:
-            found.append(folder)
-    for each in [*found, *(file for part in own for file in (folder / part).rglob("*"))]:
+            paths.append(folder)
+    for path in [*paths, *(file for folder_name in folder_names for file in (folder / folder_name).rglob("*"))]:
         with contextlib.suppress(OSError):  # of another owner: nothing of ours
-            mode = each.stat().st_mode
-            if mode & 0o077 and not each.is_symlink():
-                each.chmod(mode & 0o700)
+            mode = path.stat().st_mode
+            if mode & 0o077 and not path.is_symlink():
+                path.chmod(mode & 0o700)
 
 
 def _number(folder: Path) -> int:

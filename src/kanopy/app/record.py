@@ -20,8 +20,9 @@ from kanopy._files import Release
 
 FORMAT = "kanopy-record"
 LISTED, HEAD = "record.jsonl", "record.head"
-MADE, ANSWERED, REOPENED, COMMENTED, SIGNED, REMOVED, ATTACKED, PROFILED = (
+MADE, ANSWERED, REOPENED, COMMENTED, SIGNED, REMOVED, ATTACKED, PROFILED, PREPARED = (
     "release", "answer", "answer withdrawn", "comment", "signature", "release removed", "attack", "profile",
+    "preparation",
 )  # fmt: skip
 LONGEST_WORDS = 4_000
 
@@ -52,13 +53,13 @@ class Record:
 
     def answers(self, release: str) -> dict[str, Event]:
         """The answer to each warning of a release that has one: the last that was given, unless it was withdrawn."""
-        found: dict[str, Event] = {}
+        answers: dict[str, Event] = {}
         for event in self.of(release):
             if event["event"] == ANSWERED:
-                found[event["warning"]] = event
+                answers[event["warning"]] = event
             elif event["event"] == REOPENED:
-                found.pop(event["warning"], None)
-        return found
+                answers.pop(event["warning"], None)
+        return answers
 
     def signatures(self, release: str) -> list[Event]:
         """Who signed a release."""
@@ -81,14 +82,14 @@ def read_record(folder: Path) -> Record:
 
 def add_event(folder: Path, event: Mapping[str, Any]) -> Record:
     """One more event, written whole or not at all. The caller holds the lock of the folder."""
-    known = read_record(folder)
+    record = read_record(folder)
     for name in ("who", "why", "words"):
         if len(str(event.get(name, ""))) > LONGEST_WORDS:
             raise JobError(f"Write at most {LONGEST_WORDS:,} letters.")
     if not str(event.get("who", "")).strip():
         raise JobError("Give your name first: the record says who did what.")
-    first = {} if known.events else {"format": FORMAT, "version": 1}
-    files = with_event(folder / LISTED, folder / HEAD, known.events, {**first, "date": now(), **event})
+    first = {} if record.events else {"format": FORMAT, "version": 1}
+    files = with_event(folder / LISTED, folder / HEAD, record.events, {**first, "date": now(), **event})
     release = Release()
     with release.published():
         for path, content in files.items():
@@ -114,11 +115,11 @@ def make_card(folder: Path, summary: Mapping[str, Any], record: Record) -> dict[
         "release": folder.name,
         "made": summary.get("made", ""),
         "promises": [
-            {"name": each["name"], "says": each["says"], "holds": bool(each["holds"])}
-            for each in checked.get("models", [])
+            {"name": model["name"], "says": model["says"], "holds": bool(model["holds"])}
+            for model in checked.get("models", [])
         ],
         "second_count": checked.get("second_count") or {},
-        "columns": {name: each.get("role", "") for name, each in manifest["job"].get("columns", {}).items()},
+        "columns": {name: settings.get("role", "") for name, settings in manifest["job"].get("columns", {}).items()},
         "left_out": list(checked.get("left_out", [])),
         "warnings": [
             {
@@ -139,18 +140,18 @@ def make_card(folder: Path, summary: Mapping[str, Any], record: Record) -> dict[
 
 def open_warnings(card: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     """The warnings of a card that nobody has answered."""
-    return [each for each in card["warnings"] if each["answer"] is None]
+    return [warning for warning in card["warnings"] if warning["answer"] is None]
 
 
 def holds(card: Mapping[str, Any]) -> bool:
     """Whether the second opinion was given and found every promise kept."""
-    return bool(card["promises"]) and all(each["holds"] for each in card["promises"])
+    return bool(card["promises"]) and all(promise["holds"] for promise in card["promises"])
 
 
 def differences(folder: Path, record: Record) -> list[str]:
     """What of the recorded releases is not on disk as it was recorded, in words."""
     removed = {event["release"] for event in record.events if event["event"] == REMOVED}
-    found: list[str] = []
+    differences_found: list[str] = []
     for event in record.events:
         if event["event"] != MADE or event["release"] in removed:
             continue
@@ -160,17 +161,17 @@ def differences(folder: Path, record: Record) -> list[str]:
                 with file.open("rb") as stream:
                     same = hashlib.file_digest(stream, "sha256").hexdigest() == digest
             except OSError:
-                found.append(f"{event['release']}/{name} is missing")
+                differences_found.append(f"{event['release']}/{name} is missing")
                 continue
             if not same:
-                found.append(f"{event['release']}/{name} was changed")
+                differences_found.append(f"{event['release']}/{name} was changed")
     made = {event["release"]: event["digests"]["manifest.json"] for event in record.events if event["event"] == MADE}
-    found += [
+    differences_found += [
         f"a signature of {event['release']} names another manifest"
         for event in record.events
         if event["event"] == SIGNED and made.get(event["release"]) != event["manifest"]
     ]
-    return found
+    return differences_found
 
 
 def verify_record(folder: Path) -> dict[str, Any]:
@@ -198,6 +199,7 @@ def said(event: Mapping[str, Any]) -> str:
         SIGNED: ("signed", release, f"({event.get('words')})" if event.get("words") else ""),
         REMOVED: ("removed release", release),
         ATTACKED: ("attacked", release, event.get("words", "")),
+        PREPARED: ("prepared", event.get("source", ""), "as", event.get("words", "")),
         PROFILED: ("checked", release, event.get("words", "")),
     }.get(kind, (kind,))
     return " ".join(word for word in words if word)

@@ -15,6 +15,7 @@ from kanopy.app.record import (
     ATTACKED,
     COMMENTED,
     MADE,
+    PREPARED,
     PROFILED,
     REMOVED,
     REOPENED,
@@ -70,22 +71,26 @@ class Reviewing:
             "rows": summary["rows"], "suppressed": summary["suppressed"], "k": summary["k"],
         })  # fmt: skip
 
-    def record_attack(self, release: str, found: Mapping[str, Any], who: str) -> None:
+    def record_attack(self, release: str, report: Mapping[str, Any], who: str) -> None:
         """A release was attacked: by whom, and what was measured."""
-        self._add({"event": ATTACKED, "release": release, "who": who, "words": found["verdict"],
-                   "seed": found["seed"], "guesses": found["guesses"]})  # fmt: skip
+        self._add({"event": ATTACKED, "release": release, "who": who, "words": report["verdict"],
+                   "seed": report["seed"], "guesses": report["guesses"]})  # fmt: skip
 
-    def record_profile(self, release: str, found: Mapping[str, Any], who: str) -> None:
+    def record_profile(self, release: str, report: Mapping[str, Any], who: str) -> None:
         """A release was compared with the requirements of an authority."""
         self._add({"event": PROFILED, "release": release, "who": who,
-                   "words": f"with {found['title']}: {found['verdict']}"})  # fmt: skip
+                   "words": f"with {report['title']}: {report['verdict']}"})  # fmt: skip
+
+    def record_preparation(self, source: str, made: Mapping[str, Any], who: str) -> None:
+        """A table was prepared: from which, and how."""
+        self._add({"event": PREPARED, "who": who, "source": source, "words": f"{made['name']}: {made['words']}"})
 
     def answer(self, release: str, warning: str, why: str, who: str) -> None:
         """Accept a warning of a release, with a reason."""
         if len(why.strip()) < SHORTEST_REASON:
             raise JobError(f"Say why, in at least {SHORTEST_REASON} letters: whoever signs reads it.")
         card = self._card(release)
-        if warning not in {each["id"] for each in card["warnings"]}:
+        if warning not in {warning["id"] for warning in card["warnings"]}:
             raise JobError("The release has no such warning.")
         self._add({"event": ANSWERED, "release": release, "warning": warning, "why": why.strip(), "who": who,
                    "manifest": card["digests"]["manifest"]})  # fmt: skip
@@ -100,20 +105,24 @@ class Reviewing:
             raise JobError("The comment is empty.")
         self._add({"event": COMMENTED, "release": release, "about": about, "words": words.strip(), "who": who})
 
-    def sign(self, release: str, shown: str, who: str, words: str = "") -> None:
+    def sign(self, release: str, card_shown: str, who: str, words: str = "") -> None:
         """Sign what was shown: refused if the card is another by now, a warning is open, or a file was changed."""
         card = self._card(release)
-        if card_digest(card) != shown:
+        if card_digest(card) != card_shown:
             raise JobError("The release or its answers have changed since they were shown. Read them again, then sign.")
         if not holds(card):
             raise JobError("The second opinion does not confirm every promise of this release: it cannot be signed.")
         if left := open_warnings(card):
             raise JobError(f"{len(left)} of its warnings have no answer yet.")
-        if wrong := [each for each in differences(self.project.folder, self.record) if each.startswith(f"{release}/")]:
+        if wrong := [
+            difference
+            for difference in differences(self.project.folder, self.record)
+            if difference.startswith(f"{release}/")
+        ]:
             raise DataError(f"The files of this release are not those that were made: {', '.join(wrong)}.")
-        if any(each["who"] == who for each in self.record.signatures(release)):
+        if any(signature["who"] == who for signature in self.record.signatures(release)):
             raise JobError(f"{who} has signed this release already.")
-        self._add({"event": SIGNED, "release": release, "who": who, "words": words.strip(), "card": shown,
+        self._add({"event": SIGNED, "release": release, "who": who, "words": words.strip(), "card": card_shown,
                    "manifest": card["digests"]["manifest"]})  # fmt: skip
 
     def remove_release(self, release: str, who: str) -> None:

@@ -54,8 +54,8 @@ def serve(
         import uvicorn
     except ImportError:
         raise MissingDependency("The app needs NiceGUI: pip install 'kanopy[app]'.") from None
-    place = _bound(host, port)
-    number = place.getsockname()[1]
+    bound_socket = _bound(host, port)
+    number = bound_socket.getsockname()[1]
     os.umask(0o077)  # all that this process and its workers write lies in the project, for its owner's eyes only
     project = Project(folder)
     try:
@@ -64,8 +64,8 @@ def serve(
         guarded = Guard(
             app, host=host, port=number, key=key, password=password, upload_limit=upload_limit, secret=project.key
         )
-        shown = f"[{host}]" if ":" in host else host
-        address = f"http://{shown}:{number}/" + ("" if password else f"?key={key}")
+        host_shown = f"[{host}]" if ":" in host else host
+        address = f"http://{host_shown}:{number}/" + ("" if password else f"?key={key}")
         opener = project.folder / OPENER
         write_whole(opener, REDIRECT.format(address=html.escape(address)), private=True)
         config = uvicorn.Config(
@@ -79,10 +79,10 @@ def serve(
                     ready(address, opener)
 
         with contextlib.suppress(KeyboardInterrupt):
-            Answering(config).run(sockets=[place])
+            Answering(config).run(sockets=[bound_socket])
     finally:
         (project.folder / OPENER).unlink(missing_ok=True)
-        place.close()
+        bound_socket.close()
         project.close()
 
 
@@ -104,14 +104,14 @@ def _bound(host: str, port: int | None) -> socket.socket:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     tried = [port] if port is not None else [*range(FIRST_PORT, FIRST_PORT + TRIED_PORTS), 0]
     for number in tried:
-        place = socket.socket(family, socket.SOCK_STREAM)
-        place.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        bound_socket = socket.socket(family, socket.SOCK_STREAM)
+        bound_socket.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
-            place.bind((host, number))
+            bound_socket.bind((host, number))
         except OSError as error:
-            place.close()
+            bound_socket.close()
             if port is not None:
                 raise InputError(f"Port {port} of {host} cannot be used: {error.strerror}. Name another.") from None
             continue
-        return place
+        return bound_socket
     raise InputError(f"No port of {host} can be used.")

@@ -26,6 +26,7 @@ from kanopy.app.pages.hierarchies.hierarchies_page import HierarchiesPage
 from kanopy.app.pages.page import Page, PageLeft
 from kanopy.app.pages.release.release_page import ReleasePage
 from kanopy.app.project import Project, safe_name
+from kanopy.app.stages import next_stage, stages
 from kanopy.app.task_cache import Superseded
 from kanopy.app.widgets.elements import button, labelled, own_file, tip
 from kanopy.attacks.policies import POLICIES
@@ -63,9 +64,9 @@ def make_application(project: Project, data: str | None = None) -> FastAPI:
         if safe_name(run) != run:
             return PlainTextResponse("There is no such file.", 404)
         folder = project.result_folder(run)
-        known = {*DOWNLOADS, *(f"{policy}{ending}" for policy in POLICIES for ending in DOCUMENTS)}
-        known |= {path.name for path in folder.glob("release.*")} if folder.is_dir() else set()
-        if name not in known or not (folder / name).is_file():
+        names_allowed = {*DOWNLOADS, *(f"{policy}{ending}" for policy in POLICIES for ending in DOCUMENTS)}
+        names_allowed |= {path.name for path in folder.glob("release.*")} if folder.is_dir() else set()
+        if name not in names_allowed or not (folder / name).is_file():
             return PlainTextResponse("There is no such file.", 404)
         if name == "report.html":  # shown in the browser: without scripts, and with a policy of its own
             return FileResponse(folder / name, media_type="text/html", headers={"content-security-policy": "sandbox"})
@@ -111,7 +112,7 @@ class Session:
             with ui.element("div"):
                 self._bar()
                 self._write_banner()
-                routes = {each.path: self._opener(each) for each in ALL_PAGES}
+                routes = {page.path: self._opener(page) for page in ALL_PAGES}
                 self.pages = ui.sub_pages(routes)
         self.layer = ui.element("div")
         with ui.element("div").classes("underway") as self.box:
@@ -157,11 +158,14 @@ class Session:
             self.page = kind(self)
             self.page.show()
             self._mark(kind.path)
+            if hasattr(self, "onward"):
+                self._show_stages()
 
         return opened
 
     def _side(self) -> None:
         self.links: dict[str, ui.link] = {}
+        self.states: dict[str, ui.label] = {}
         with ui.element("nav").classes("side") as side:
             side.props["aria-label"] = "Pages"
             with ui.element("div").classes("brand"):
@@ -170,7 +174,9 @@ class Session:
             for number, page in enumerate(PAGES, 1):
                 with ui.link(target=page.path).classes("place") as link:
                     ui.icon(page.icon)
-                    ui.label(page.name)
+                    with ui.element("div").classes("stage"):
+                        ui.label(page.name)
+                        self.states[page.path] = ui.label("").classes("state")
                 tip(link, f"Alt+{number}")
                 self.links[page.path] = link
             ui.element("div").classes("spacer")
@@ -180,8 +186,8 @@ class Session:
             self.links[HelpPage.path] = link
 
     def _mark(self, path: str) -> None:
-        for own, link in self.links.items():
-            if own == path:
+        for link_path, link in self.links.items():
+            if link_path == path:
                 link.classes(add="here")
                 link.props["aria-current"] = "page"
             else:
@@ -195,9 +201,11 @@ class Session:
             ui.element("div").classes("grow")
             self.undo = button("", lambda: self._step("undo"), icon="undo", kind="quiet")
             self.redo = button("", lambda: self._step("redo"), icon="redo", kind="quiet")
-            kept = self.controller.project.theme
+            self.onward = button("Next", self._go_on, icon="arrow_forward", kind="main")
+            stored_theme = self.controller.project.theme
             theme = ui.toggle(
-                {"auto": "Auto", "light": "Light", "dark": "Dark"}, value=kept if kept in THEMES else "auto"
+                {"auto": "Auto", "light": "Light", "dark": "Dark"},
+                value=stored_theme if stored_theme in THEMES else "auto",
             )
             theme.classes("roles").props("no-caps unelevated dense toggle-color=primary")
             theme.on_value_change(lambda event: self._set_theme(event.value))
@@ -238,7 +246,27 @@ class Session:
             control.set_enabled(bool(step))
             tip(control, f"{name}: {step}" if step else f"Nothing to {name.lower()}")
             labelled(control, f"{name} {step}".strip())
+        self._show_stages()
         self._show_progress()
+
+    def _show_stages(self) -> None:
+        """What is done on each page and what is missing, and where Next leads."""
+        self._way = stages(self.controller)
+        for each in self._way:
+            shown = self.states[each.path]
+            shown.set_text(each.words)
+            shown.classes(remove="done open later", add=each.state)
+        path = next_stage(self._way, self.page.path if self.page is not None else "/")
+        names = {each.path: each.name for each in PAGES}
+        self.onward.set_visibility(bool(path) and bool(self.controller.project.work.source))
+        if path:
+            self.onward.set_text(f"Next: {names[path]}")
+            labelled(self.onward, f"Next: {names[path]}")
+
+    def _go_on(self) -> None:
+        path = next_stage(self._way, self.page.path if self.page is not None else "/")
+        if path:
+            ui.navigate.to(path)
 
     def _project_changed(self) -> None:
         with self.client:

@@ -39,7 +39,7 @@ def _files(source: str) -> tuple[Path, ...]:
     beside = [path.with_name(path.name + ending) for ending in JOURNALS]
     if inner and Path(inner).suffix.lower() in (".dct", ".sps"):
         beside += [Path(inner), path.with_name(inner)]
-    return (path, *(each for each in beside if each.is_file()))
+    return (path, *(file for file in beside if file.is_file()))
 
 
 def is_local(source: str) -> bool:
@@ -54,7 +54,7 @@ def signature(source: str) -> Signature:
     """
     try:
         return tuple(
-            (s.st_ino, s.st_size, s.st_mtime_ns, s.st_ctime_ns) for s in (each.stat() for each in _files(source))
+            (s.st_ino, s.st_size, s.st_mtime_ns, s.st_ctime_ns) for s in (file.stat() for file in _files(source))
         )
     except OSError:
         return ()
@@ -71,17 +71,17 @@ def digest_of(source: str) -> str:
     >>> before != digest_of(str(file)), digest_of(str(file) + ".none"), digest_of("")
     (True, '', '')
     """
-    found = hashlib.sha256()
+    digest = hashlib.sha256()
     files = _files(source)
     try:
         for file in files:
-            found.update(f"{file.name}\0{file.stat().st_size}\0".encode("utf-8", "surrogateescape"))
+            digest.update(f"{file.name}\0{file.stat().st_size}\0".encode("utf-8", "surrogateescape"))
             with file.open("rb") as stream:
                 while piece := stream.read(PIECE):
-                    found.update(piece)
+                    digest.update(piece)
     except OSError:
         return ""
-    return found.hexdigest() if files else ""
+    return digest.hexdigest() if files else ""
 
 
 def digest_of_frame(frame: pl.DataFrame) -> str:

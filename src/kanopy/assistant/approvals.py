@@ -61,8 +61,8 @@ class Approvals:
 
     def waiting(self) -> list[Request]:
         """The requests that nobody has answered."""
-        known = (json.loads(path.read_text("utf-8")) for path in sorted(self.folder.glob("request-*.json")))
-        return [Request(**each["request"]) for each in known if each["state"] == "waiting"]
+        requests = (json.loads(path.read_text("utf-8")) for path in sorted(self.folder.glob("request-*.json")))
+        return [Request(**request["request"]) for request in requests if request["state"] == "waiting"]
 
     def approve(self, request: Request) -> None:
         """A person allows it, once."""
@@ -99,8 +99,8 @@ class Approvals:
         path = self._path(request)
         if not path.exists():
             return ""
-        known = json.loads(path.read_text("utf-8"))
-        return str(known["state"]) if known["request"]["digest"] == request.digest else ""
+        request_file = json.loads(path.read_text("utf-8"))
+        return str(request_file["state"]) if request_file["request"]["digest"] == request.digest else ""
 
     def _write(self, request: Request, state: str) -> None:
         text = json.dumps({"request": asdict(request), "state": state}, indent=1)

@@ -40,8 +40,8 @@ def tokens_of(text: str) -> Tokens:
     >>> tokens_of("Ann-Marie, 041.50")
     ('ann', 'marie', '41.5')
     """
-    return tuple(format(float(part), "g") if part[0].isdecimal() and len(part) < 16 else part.lstrip("0") or "0"
-                 for part in _TOKEN.findall(text.casefold()))  # fmt: skip
+    return tuple(format(float(token), "g") if token[0].isdecimal() and len(token) < 16 else token.lstrip("0") or "0"
+                 for token in _TOKEN.findall(text.casefold()))  # fmt: skip
 
 
 def texts_of(column: pl.Series) -> pl.Series:
@@ -65,7 +65,7 @@ def header_is_a_row(frame: pl.DataFrame) -> bool:
     for column in frame.iter_columns():
         name = column.name.strip().casefold()
         tokens = tokens_of(name)
-        number = bool(tokens) and not any(part.isalpha() for part in _TOKEN.findall(name))
+        number = bool(tokens) and not any(token.isalpha() for token in _TOKEN.findall(name))
         if number or "@" in name or (texts_of(column).str.strip_chars().str.to_lowercase() == name).any():
             return True
     return False
@@ -128,7 +128,7 @@ class Gate:
         if isinstance(answer, Mapping):
             return {key: self.clean(value) for key, value in answer.items() if self.clean(key) is not None}
         if isinstance(answer, (Sequence, set, frozenset)) and not isinstance(answer, (bytes, bytearray)):
-            return [self.clean(each) for each in answer]
+            return [self.clean(item) for item in answer]
         return None
 
     def lines(self, text: str) -> list[str]:

@@ -31,8 +31,8 @@ ROLES = ("quasi-identifier", "sensitive", "insensitive", "identifier", "withheld
 
 Answer = dict[str, Any]
 NO_HEADER = (
-    "The first line of this table may be a row and not the names of its columns, so nothing of it is told. Ask the "
-    "person to give it names that are words and no values of their columns."
+    "The first line of this table may be a row and not the names of its columns, so it is not described. Ask the "
+    "person to add column names that are words and not values of their columns."
 )
 
 
@@ -122,20 +122,20 @@ class Session:
         job = guessed.job
         name = self._keep_job(table, job)
         columns = [
-            {"column": Fixed(each["column"]), "role": Fixed(each["role"]), "certainty": Fixed(each["certainty"]),
-             "hierarchy": each.get("hierarchy"), "reason": each.get("reason")}
-            for each in guessed.columns
+            {"column": Fixed(column["column"]), "role": Fixed(column["role"]), "certainty": Fixed(column["certainty"]),
+             "hierarchy": column.get("hierarchy"), "reason": column.get("reason")}
+            for column in guessed.columns
         ]  # fmt: skip
-        return {"job": Fixed(name), "columns": columns, "undecided": [Fixed(each) for each in job.undecided]}
+        return {"job": Fixed(name), "columns": columns, "undecided": [Fixed(column) for column in job.undecided]}
 
     @answering
     def show_job(self, job: str) -> Answer:
         """A job as the file it would be; lines that would tell a value are withheld."""
-        table, own = self._job(job)
+        table, saved_job = self._job(job)
         return {
             "job": Fixed(job),
             "table": Fixed(table),
-            "text": [Fixed(line) for line in self.gate.lines(own.to_toml())],
+            "text": [Fixed(line) for line in self.gate.lines(saved_job.to_toml())],
         }
 
     @answering
@@ -143,18 +143,18 @@ class Session:
         self, job: str, settings: Mapping[str, Any] | None = None, roles: Mapping[str, str] | None = None
     ) -> Answer:
         """A new job from one: other settings (k, suppress, models, algorithm, …), other roles of columns."""
-        table, own = self._job(job)
+        table, saved_job = self._job(job)
         for name in settings or {}:
             called(name, EDITABLE, "setting that an assistant may change")
-        own = own.replaced(**dict(settings or {}))
-        if own.k < self.gate.k:
+        saved_job = saved_job.replaced(**dict(settings or {}))
+        if saved_job.k < self.gate.k:
             raise JobError(f"k is at least {self.gate.k} here.")
         for column, role in (roles or {}).items():
-            own = own.with_role(column, called(role, ROLES, "role"))
+            saved_job = saved_job.with_role(column, called(role, ROLES, "role"))
         return {
-            "job": Fixed(self._keep_job(table, own)),
-            "k": own.k,
-            "undecided": [Fixed(each) for each in own.undecided],
+            "job": Fixed(self._keep_job(table, saved_job)),
+            "k": saved_job.k,
+            "undecided": [Fixed(column) for column in saved_job.undecided],
         }
 
     # ---- releases --------------------------------------------------------------------------------------------
@@ -164,16 +164,16 @@ class Session:
         """Find and verify the release of a job. Nothing is written."""
         from kanopy.release.run import anonymize
 
-        table, own = self._job(job)
-        result = anonymize(self._frame(table), own)
+        table, saved_job = self._job(job)
+        result = anonymize(self._frame(table), saved_job)
         name = f"release-{len(self._releases) + 1}"
-        self._releases[name] = table, own, result
+        self._releases[name] = table, saved_job, result
         return {
-            "release": Fixed(name), "k": own.k, "smallest_class": Count(result.smallest_class),
+            "release": Fixed(name), "k": saved_job.k, "smallest_class": Count(result.smallest_class),
             "rows": Count(result.rows), "suppressed": Count(result.suppressed),
             "classes": Count(result.classes), "losses": _fixed_keys(result.losses),
             "column_losses": _fixed_keys(result.column_losses), "levels": _fixed_keys(result.levels or {}),
-            "wiped": [Fixed(each) for each in result.wiped], "advice": [str(each) for each in result.advice],
+            "wiped": [Fixed(column) for column in result.wiped], "advice": [str(advice) for advice in result.advice],
         }  # fmt: skip
 
     @answering
@@ -181,33 +181,35 @@ class Session:
         """Several algorithms on the same job: loss and time of each."""
         from kanopy.release.sweeps.compare import compare
 
-        table, own = self._job(job)
-        found = compare(self._frame(table), own, algorithms=algorithms).to_dict()
-        return {"algorithms": {Fixed(each["name"]): _numbers(each.get("losses", {})) for each in found["entries"]}}
+        table, saved_job = self._job(job)
+        comparison = compare(self._frame(table), saved_job, algorithms=algorithms).to_dict()
+        return {
+            "algorithms": {Fixed(entry["name"]): _numbers(entry.get("losses", {})) for entry in comparison["entries"]}
+        }
 
     @answering
     def risk(self, release: str) -> Answer:
         """The risk that people of a release are found again."""
         from kanopy.study.risk_study import assess_risk
 
-        _, own, result = self._release(release)
-        found = assess_risk(result.published, quasi=list(own.quasi)).to_dict()
-        return {"risk": _numbers(found)}
+        _, saved_job, result = self._release(release)
+        assessment = assess_risk(result.published, quasi=list(saved_job.quasi)).to_dict()
+        return {"risk": _numbers(assessment)}
 
     @answering
     def utility(self, release: str) -> Answer:
         """What a release is still good for."""
         from kanopy.study.utility_study import assess
 
-        table, own, result = self._release(release)
-        found = assess(self._frame(table), result.frame, own, learn=False).to_dict()
-        return {"utility": _numbers(found)}
+        table, saved_job, result = self._release(release)
+        assessment = assess(self._frame(table), result.frame, saved_job, learn=False).to_dict()
+        return {"utility": _numbers(assessment)}
 
     @answering
     def labels(self, release: str, column: str) -> Answer:
         """The labels that a release publishes in a quasi-identifier, with the rows of each that at least k share."""
-        _, own, result = self._release(release)
-        name = called(column, own.quasi, "quasi-identifier")
+        _, saved_job, result = self._release(release)
+        name = called(column, saved_job.quasi, "quasi-identifier")
         counted = result.published[name].cast(pl.String).value_counts(sort=True, name="rows")
         shared = counted.filter(pl.col("rows") >= self.gate.k).head(MOST_VALUES)
         return {"column": Fixed(name), "labels": {str(label): Count(rows) for label, rows in shared.iter_rows()}}
@@ -215,10 +217,10 @@ class Session:
     @answering
     def write(self, release: str, file: str) -> Answer:
         """Write a release into the folder, once a person has approved it at a terminal."""
-        table, own, result = self._release(release)
+        table, saved_job, result = self._release(release)
         target = self._target(file)
-        content = hashlib.sha256(self._stamp(table).encode() + own.to_toml().encode()).hexdigest()
-        request = self.approvals.ask(target.name, table, own.k, content)
+        content = hashlib.sha256(self._stamp(table).encode() + saved_job.to_toml().encode()).hexdigest()
+        request = self.approvals.ask(target.name, table, saved_job.k, content)
         if self.approvals.is_refused(request):
             return {"written": False, "request": Fixed(request.number), "state": Fixed("refused by a person")}
         if not self.approvals.is_approved(request):
@@ -237,8 +239,8 @@ class Session:
         ]  # fmt: skip
 
     def _stamp(self, table: str) -> str:
-        found = (self.folder / table).stat()
-        return f"{table}:{found.st_size}:{found.st_mtime_ns}"
+        status = (self.folder / table).stat()
+        return f"{table}:{status.st_size}:{status.st_mtime_ns}"
 
     def _frame(self, table: str) -> pl.DataFrame:
         name = called(table, [path.name for path in self._files()], "table in the folder")
@@ -270,7 +272,7 @@ class Session:
             raise JobError("Name a file of the folder, with the ending of its format, such as release.csv.")
         target = self.folder / name
         if target.exists() or target.parent.name == PLACE:
-            raise JobError("There is such a file already. Nothing is written over: choose another name.")
+            raise JobError("This file exists already, and files are never overwritten: choose another name.")
         return target
 
 
@@ -281,8 +283,8 @@ def _fixed_keys(table: Mapping[str, Any]) -> Answer:
 def _numbers(answer: Any) -> Any:
     """The numbers and names of an answer: texts in lists, which may be labels or values, are left out."""
     if isinstance(answer, Mapping):
-        found = {str(key): _numbers(value) for key, value in answer.items()}
-        return {key: value for key, value in found.items() if value not in (None, {}, [])}
+        numbers = {str(key): _numbers(value) for key, value in answer.items()}
+        return {key: value for key, value in numbers.items() if value not in (None, {}, [])}
     if isinstance(answer, bool) or (isinstance(answer, (int, float)) and answer == answer):
         return answer
     return None

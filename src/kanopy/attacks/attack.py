@@ -59,7 +59,7 @@ class AttackReport(ReprMixin):
 
     def criterion(self, name: str) -> Measured | None:
         """The highest measured risk of one kind of attack, or `None` where none could be measured."""
-        return highest([each for each in self.attacks if each.attack == name])
+        return highest([measured for measured in self.attacks if measured.attack == name])
 
     @property
     def verdict(self) -> str:
@@ -91,7 +91,7 @@ class AttackReport(ReprMixin):
             "criteria": {
                 name: None if (worst := self.criterion(name)) is None else worst.to_dict() for name in CRITERIA
             },
-            "attacks": [each.to_dict() for each in self.attacks],
+            "attacks": [attack.to_dict() for attack in self.attacks],
             "isolated": {
                 "predicates": self.isolated.predicates,
                 "people": self.isolated.people,
@@ -99,7 +99,8 @@ class AttackReport(ReprMixin):
             },
             "minimal": None if self.minimal is None else self.minimal.to_dict(),
             "unreadable": [
-                {"column": each.column, "labels": each.labels, "rows": each.rows} for each in self.unreadable
+                {"column": unreadable_column.column, "labels": unreadable_column.labels, "rows": unreadable_column.rows}
+                for unreadable_column in self.unreadable
             ],
             "notes": list(self.notes),
         }
@@ -156,29 +157,29 @@ def attack_tables(
         )  # fmt: skip
         if not same:
             raise DataError(
-                "The earlier release has no sensitive column of this one: there is nothing to learn from both. Name "
-                "one that both have (--sensitive), or leave the earlier release out."
+                "The two releases have no sensitive column in common, so the earlier release adds nothing. Name a "
+                "column of both (--sensitive), or leave the earlier release out."
             )
-    said = [*notes, *tables.notes, *_about(tables)]
+    all_notes = [*notes, *tables.notes, *_about(tables)]
     streams = np.random.default_rng(seed).spawn(6)
-    found = list(singling_out(tables, guesses, streams[0], notify))
-    found += linkability(tables, guesses, streams[1], first=first, progress=notify)
+    measured = list(singling_out(tables, guesses, streams[0], notify))
+    measured += linkability(tables, guesses, streams[1], first=first, progress=notify)
     guessed, more = inference(tables, guesses, streams[2], secrets=secrets, learn=learn, seed=seed, progress=notify)
-    found += guessed
-    said += more
-    found += membership(tables, guesses, streams[3], notify)
+    measured += guessed
+    all_notes += more
+    measured += membership(tables, guesses, streams[3], notify)
     if before is not None:
-        found += intersection(tables, before, guesses, streams[4], notify)
+        measured += intersection(tables, before, guesses, streams[4], notify)
     isolated = isolated_people(tables, MOST_ISOLATING, streams[5], notify)
     minimal = None
     if job is not None:
         minimal, why = _minimal(original, released, tables, hierarchies or {}, job, partner, seed, notify)
-        said += why
+        all_notes += why
     return AttackReport(
         rows=original.height, people=tables.people.count, released_rows=released.height,
         control_people=None if tables.control is None else tables.control.count, quasi=tables.quasi,
-        sensitive=tables.sensitive, untouched=tables.untouched, attacks=tuple(found), isolated=isolated,
-        unreadable=tables.unreadable, notes=tuple(said), seed=seed, guesses=guesses, called=tables.called,
+        sensitive=tables.sensitive, untouched=tables.untouched, attacks=tuple(measured), isolated=isolated,
+        unreadable=tables.unreadable, notes=tuple(all_notes), seed=seed, guesses=guesses, called=tables.called,
         minimal=minimal,
     )  # fmt: skip
 
@@ -197,48 +198,48 @@ def _minimal(
     from kanopy.attacks.minimal_release import minimal_release
     from kanopy.study.table_matching import match_tables
 
-    known = {name: tree for name, tree in hierarchies.items() if name in tables.quasi}
-    if job.unit or not known or job.masks:
-        return None, ["Minimality was not looked at: it needs hierarchies and rows of which each is a person."]
+    known_trees = {name: tree for name, tree in hierarchies.items() if name in tables.quasi}
+    if job.unit or not known_trees or job.masks:
+        return None, ["Minimality was not examined: it needs hierarchies, and one row per person."]
     if partner is None:
         try:
             shared = [name for name in original.columns if name in released.columns]
-            partner = match_tables(original, released[shared], quasi=tables.quasi, hierarchies=known).partner
+            partner = match_tables(original, released[shared], quasi=tables.quasi, hierarchies=known_trees).partner
         except DataError as error:
-            return None, [f"Minimality was not looked at, because rows could not be matched: {error}"]
-    found = minimal_release(
-        original, released, partner, quasi=tables.quasi, sensitive=tables.sensitive, hierarchies=known,
+            return None, [f"Minimality was not examined, because rows could not be matched: {error}"]
+    report = minimal_release(
+        original, released, partner, quasi=tables.quasi, sensitive=tables.sensitive, hierarchies=known_trees,
         models=job.all_models, k=job.k, most_suppressed=int((job.suppress or 0) * original.height),
         random=np.random.default_rng(seed), progress=progress,
     )  # fmt: skip
-    return replace(found, margin=job.margin), []
+    return replace(report, margin=job.margin), []
 
 
 def _about(tables: AttackTables) -> list[str]:
     """What must be known to read the figures rightly."""
-    said = []
-    for each in tables.unreadable:
-        examples = ", ".join(repr(text) for text in each.examples)
-        said.append(
-            f"{each.labels:,} labels of {each.column!r} in {each.rows:,} rows cannot be read ({examples}): they cover "
-            "nobody, so that attacks on these rows fail. Give the hierarchy whose labels they are."
+    messages = []
+    for unreadable_column in tables.unreadable:
+        examples = ", ".join(repr(text) for text in unreadable_column.examples)
+        messages.append(
+            f"{unreadable_column.labels:,} labels of {unreadable_column.column!r} in {unreadable_column.rows:,} rows "
+            f"cannot be read ({examples}). They match nobody, so attacks on these rows fail. Give the hierarchy of "
+            "these labels."
         )
     if tables.control is None:
-        said.append(
-            "There is no control group: the rates also count what is true of people outside of the release, and no "
-            "risk can be told from knowledge about everybody. Hold a group back (--control 20% with --job), or give "
-            "one (--control FILE)."
+        messages.append(
+            "There is no control group: the rates include what is true of people outside of the release, so no risk "
+            "can be measured. Hold a group back (--control 20% with --job), or give one (--control FILE)."
         )
     elif tables.control.count < LEAST_GUESSES:
-        said.append(
-            f"The control group has {tables.control.count:,} {tables.called}: too few to measure a risk, at least "
+        messages.append(
+            f"The control group has {tables.control.count:,} {tables.called}: too few to measure a risk; at least "
             f"{LEAST_GUESSES} are needed."
         )
     if not any((tables.says[name][tables.labels[name]]).any() for name in tables.columns):
-        said.append("Everything is suppressed: no predicate can be made from the release.")
+        messages.append("Everything is suppressed: no predicate can be made from the release.")
     elif not any((tables.says[name][tables.labels[name]]).any() for name in tables.quasi):
-        said.append("All quasi-identifiers are suppressed in all rows: they are one class.")
-    return said
+        messages.append("All quasi-identifiers are suppressed in all rows, which form one class.")
+    return messages
 
 
 def attack_release(
@@ -269,7 +270,7 @@ def attack_release(
     if absent := [name for name in wanted.quasi if name not in subject.frame.columns]:
         raise DataError(f"The original has no column {some(absent)}. {near_miss(absent[0], subject.frame.columns)}")
     # Only those that are named: what would be built from values has labels that are read without.
-    known = {
+    known_trees = {
         name: resolve_hierarchy(
             name, with_classes(source, subject.frame, name), subject.frame[name], k=wanted.least_rows
         )
@@ -279,7 +280,7 @@ def attack_release(
     others = None if control is None else read_records(control, wanted, rules=rules, part=True)
     return attack_tables(
         subject.frame, to_polars(released)[0], others, quasi=wanted.quasi, sensitive=wanted.sensitive,
-        unit=wanted.unit, hierarchies=known, earlier=None if earlier is None else to_polars(earlier)[0],
+        unit=wanted.unit, hierarchies=known_trees, earlier=None if earlier is None else to_polars(earlier)[0],
         secrets=taken(ColumnNames(), secrets, "secrets"), first=taken(ColumnNames(), first, "first"), guesses=guesses,
         learn=learn, seed=seed, progress=progress, job=wanted if job is not None and wanted.says("k") else None,
     )  # fmt: skip

@@ -20,16 +20,16 @@ class LabelsOf:
     def __init__(self, covers: Covers) -> None:
         sizes = covers.sizes
         labels = np.repeat(np.arange(len(sizes)), sizes)
-        values = np.concatenate([covers.values_of(each) for each in range(len(sizes))] or [np.zeros(0, np.int32)])
+        values = np.concatenate([covers.values_of(index) for index in range(len(sizes))] or [np.zeros(0, np.int32)])
         self._labels = labels[np.argsort(values, kind="stable")]
         self._starts = np.concatenate([[0], np.cumsum(np.bincount(values, minlength=covers.domain.size))])
         self._count = len(sizes)
 
     def mask(self, value: int) -> Mask:
         """Per label of the column, whether it covers a value."""
-        found = np.zeros(self._count, np.bool_)
-        found[self._labels[self._starts[value] : self._starts[value + 1]]] = True
-        return found
+        is_covered = np.zeros(self._count, np.bool_)
+        is_covered[self._labels[self._starts[value] : self._starts[value + 1]]] = True
+        return is_covered
 
 
 class Candidates:
@@ -51,20 +51,20 @@ class Candidates:
         )  # fmt: skip
         self.groups = np.asarray(groups)
         self.rows = np.asarray(rows, np.int64)
-        self.labels = {name: np.ascontiguousarray(self.groups[:, place]) for place, name in enumerate(columns)}
+        self.labels = {name: np.ascontiguousarray(self.groups[:, index]) for index, name in enumerate(columns)}
         # A row that says nothing of what was generalized is suppressed: it is about nobody.
         judged = [name for name in columns if name in tables.quasi] or list(columns)
         self.told: Mask = np.logical_or.reduce([tables.says[name][self.labels[name]] for name in judged])
         self._labels_of = {name: LabelsOf(tables.covers[name]) for name in columns}
 
-    def covering(self, known: Mapping[str, int], within: Longs | None = None) -> Longs:
+    def covering(self, known_values: Mapping[str, int], within: Longs | None = None) -> Longs:
         """The groups whose labels cover all that is known: a value per column, not necessarily of all columns."""
-        found = np.flatnonzero(self.told) if within is None else within
-        for name, value in known.items():
-            if not len(found):
+        rows = np.flatnonzero(self.told) if within is None else within
+        for name, value in known_values.items():
+            if not len(rows):
                 break
-            found = found[self._labels_of[name].mask(value)[self.labels[name][found]]]
-        return found
+            rows = rows[self._labels_of[name].mask(value)[self.labels[name][rows]]]
+        return rows
 
     @cached_property
     def _distances(self) -> dict[str, Floats | None]:
@@ -75,10 +75,10 @@ class Candidates:
             for name, covers in self.covers.items()
         }
 
-    def nearest(self, known: Mapping[str, int]) -> Longs:
+    def nearest(self, known_values: Mapping[str, int]) -> Longs:
         """The groups at the smallest distance from what is known (that of `metrics.risk.linkage`)."""
         total = np.zeros(len(self.groups))
-        for name, value in known.items():
+        for name, value in known_values.items():
             table = self._distances[name]
             apart = 1.0 - self._labels_of[name].mask(value) if table is None else table[value]
             total += apart[self.labels[name]]
@@ -101,7 +101,7 @@ class Candidates:
     def rows_of(self, groups: Longs) -> Longs:
         """The released rows of some groups."""
         order, starts = self.by_group
-        return np.concatenate([order[:0], *(order[starts[each] : starts[each + 1]] for each in groups.tolist())])
+        return np.concatenate([order[:0], *(order[starts[group] : starts[group + 1]] for group in groups.tolist())])
 
 
 def known_of(values: Mapping[str, Ints], columns: Sequence[str], row: int) -> dict[str, int]:

@@ -72,9 +72,11 @@ class ProtectedTable(ReprMixin):
         """What is published: a row per cell, hidden counts empty."""
         import polars as pl
 
-        columns = {name: [each[place] for each in self.labels] for place, name in enumerate(self.by)}
-        shown = [None if gone else int(count) for count, gone in zip(self.counts, self.hidden, strict=True)]
-        return pl.DataFrame({**columns, "count": pl.Series(shown, dtype=pl.Int64)})
+        columns = {name: [label[index] for label in self.labels] for index, name in enumerate(self.by)}
+        published_counts = [
+            None if is_hidden else int(count) for count, is_hidden in zip(self.counts, self.hidden, strict=True)
+        ]
+        return pl.DataFrame({**columns, "count": pl.Series(published_counts, dtype=pl.Int64)})
 
 
 def protect_table(
@@ -97,7 +99,7 @@ def protect_table(
         raise JobError(f"A table of counts has 1 to {MOST_COLUMNS} columns (--by), not {len(by)}.")
     names, codes, sizes, units = coded_by(release, by, least, unit)
     if len(np.unique(units)) < len(units):
-        raise JobError("Counts of people with several rows do not add up to totals. Count rows: leave the unit out.")
+        raise JobError("Counts of people with several rows do not add up to totals. Leave the unit out to count rows.")
     from kanopy._table.column import column_values
 
     texts = [
@@ -136,23 +138,27 @@ def _cells(cube: Longs, texts: Sequence[Sequence[str]]) -> tuple[list[tuple[str,
     labels: list[tuple[str, ...]] = []
     counts: list[int] = []
     place_of: dict[Place, int] = {}
-    for place in product(*([*range(size), -1] for size in cube.shape)):
-        index = tuple(slice(None) if each < 0 else each for each in place)
-        place_of[place] = len(labels)
-        labels.append(tuple(TOTAL if each < 0 else texts[axis][each] for axis, each in enumerate(place)))
+    for coordinates in product(*([*range(size), -1] for size in cube.shape)):
+        index = tuple(slice(None) if coordinate < 0 else coordinate for coordinate in coordinates)
+        place_of[coordinates] = len(labels)
+        labels.append(
+            tuple(TOTAL if coordinate < 0 else texts[axis][coordinate] for axis, coordinate in enumerate(coordinates))
+        )
         counts.append(int(cube[index].sum()))
     return labels, np.array(counts, np.int64), place_of
 
 
 def _equations(shape: Sequence[int], place_of: dict[Place, int]) -> list[tuple[int, list[int]]]:
     """Every total along one column with its parts."""
-    found = []
-    for place, cell in place_of.items():
+    equations = []
+    for coordinates, cell in place_of.items():
         for axis in range(len(shape)):
-            if place[axis] < 0:
-                parts = [place_of[(*place[:axis], each, *place[axis + 1 :])] for each in range(shape[axis])]
-                found.append((cell, parts))
-    return found
+            if coordinates[axis] < 0:
+                parts = [
+                    place_of[(*coordinates[:axis], index, *coordinates[axis + 1 :])] for index in range(shape[axis])
+                ]
+                equations.append((cell, parts))
+    return equations
 
 
 class _Solver:
@@ -177,12 +183,12 @@ class _Solver:
         free = np.flatnonzero(hidden)
         if not hidden[cell]:
             return float(self._counts[cell])
-        known = np.where(hidden, 0, self._counts)
+        public_counts = np.where(hidden, 0, self._counts)
         matrix = self._matrix[:, free]
         used = np.flatnonzero(np.diff(matrix.indptr))
         goal = np.zeros(len(free))
         goal[np.searchsorted(free, cell)] = sign
-        right = -(self._matrix[used] @ known)
+        right = -(self._matrix[used] @ public_counts)
         solved = self._optimize.linprog(goal, A_eq=matrix[used], b_eq=right, bounds=(1, None), method="highs")
         if solved.status == 3:
             return np.inf
@@ -230,24 +236,26 @@ def _publish_again(solver: _Solver, primary: Mask, hidden: Mask, least: int, pro
     order = np.flatnonzero(hidden & ~primary)
     order = order[np.argsort(-solver._counts[order], kind="stable")][:MOST_TRIES]
     small = np.flatnonzero(primary).tolist()
-    for place, cell in enumerate(order.tolist()):
-        progress("publishing cells again", place / len(order))
+    for index, cell in enumerate(order.tolist()):
+        progress("publishing cells again", index / len(order))
         hidden[cell] = False
-        if any(solver.highest(each, hidden) < least - 1e-6 for each in small):
+        if any(solver.highest(cell_number, hidden) < least - 1e-6 for cell_number in small):
             hidden[cell] = True
 
 
 def fewest_hidden(table: ProtectedTable) -> int:
     """The least number of complementary cells that protects a small table: every choice is tried. A test's oracle."""
-    by_name = {labels: place for place, labels in enumerate(table.labels)}
+    by_name = {labels: index for index, labels in enumerate(table.labels)}
     shape = [len({labels[axis] for labels in table.labels}) - 1 for axis in range(len(table.by))]
     texts = [
         list(dict.fromkeys(labels[axis] for labels in table.labels if labels[axis] != TOTAL))
         for axis in range(len(shape))
     ]
     place_of = {
-        place: by_name[tuple(TOTAL if each < 0 else texts[axis][each] for axis, each in enumerate(place))]
-        for place in product(*([*range(size), -1] for size in shape))
+        coordinates: by_name[
+            tuple(TOTAL if coordinate < 0 else texts[axis][coordinate] for axis, coordinate in enumerate(coordinates))
+        ]
+        for coordinates in product(*([*range(size), -1] for size in shape))
     }
     solver = _Solver(_equations(shape, place_of), table.counts)
     others = np.flatnonzero(~table.primary & (table.counts > 0)).tolist()
@@ -256,6 +264,6 @@ def fewest_hidden(table: ProtectedTable) -> int:
         for chosen in combinations(others, size):
             hidden = table.primary.copy()
             hidden[list(chosen)] = True
-            if all(solver.highest(each, hidden) >= table.least - 1e-6 for each in small):
+            if all(solver.highest(cell_number, hidden) >= table.least - 1e-6 for cell_number in small):
                 return size
     return len(others)

@@ -58,17 +58,17 @@ class CellReport(ReprMixin):
     @property
     def cells(self) -> int:
         """All cells that somebody is in."""
-        return sum(each.cells for each in self.crosses)
+        return sum(cross.cells for cross in self.crosses)
 
     @property
     def small(self) -> int:
         """Cells of fewer people than the limit."""
-        return sum(each.small for each in self.crosses)
+        return sum(cross.small for cross in self.crosses)
 
     @property
     def differences(self) -> int:
         """Differences of fewer people than the limit that are no cell of their own."""
-        return sum(each.differences for each in self.crosses)
+        return sum(cross.differences for cross in self.crosses)
 
     @property
     def holds(self) -> bool:
@@ -80,7 +80,7 @@ class CellReport(ReprMixin):
         return {
             "rows": self.rows, "people": self.people, "counted": self.counted, "by": list(self.by),
             "least": self.least, "cells": self.cells, "small_cells": self.small, "differences": self.differences,
-            "holds": self.holds, "crosses": [each.to_dict() for each in self.crosses],
+            "holds": self.holds, "crosses": [cross.to_dict() for cross in self.crosses],
             "table": None if self.table is None else self.table.to_dict(),
         }  # fmt: skip
 
@@ -109,21 +109,25 @@ def small_cells(
     """
     names, codes, sizes, units = coded_by(release, by, least, unit)
     people = int(units.max(initial=-1)) + 1
-    found, counts = [], dict[tuple[int, ...], tuple[Longs, Longs]]()
-    crosses = [each for size in range(1, MOST_COLUMNS + 1) for each in combinations(range(len(names)), size)]
-    for place, cross in enumerate(crosses):
-        progress("counting cells", place / len(crosses))
-        number, many = _numbered([codes[each] for each in cross], [sizes[each] for each in cross])
+    crosses_counted, counts = [], dict[tuple[int, ...], tuple[Longs, Longs]]()
+    crosses = [
+        columns_of_cross
+        for size in range(1, MOST_COLUMNS + 1)
+        for columns_of_cross in combinations(range(len(names)), size)
+    ]
+    for index, cross in enumerate(crosses):
+        progress("counting cells", index / len(crosses))
+        number, many = _numbered([codes[column] for column in cross], [sizes[column] for column in cross])
         of_cell = _people(number, many, units)
         counts[cross] = number, of_cell
         small = (of_cell > 0) & (of_cell < least)
         differences = sum(
-            _differences(number, of_cell, *_parent(counts, cross, each, len(number), people), least)
-            for each in range(len(cross))
+            _differences(number, of_cell, *_parent(counts, cross, index, len(number), people), least)
+            for index in range(len(cross))
         )
-        found.append(
+        crosses_counted.append(
             Cross(
-                tuple(names[each] for each in cross),
+                tuple(names[column] for column in cross),
                 len(of_cell),
                 int(small.sum()),
                 int(of_cell[small].sum()),
@@ -133,7 +137,7 @@ def small_cells(
     from kanopy._table.roles import called
 
     counted = called(tuple(unit)) if unit else "rows"
-    return CellReport(release.height, people, counted, tuple(names), least, tuple(found))
+    return CellReport(release.height, people, counted, tuple(names), least, tuple(crosses_counted))
 
 
 def coded_by(
@@ -152,7 +156,7 @@ def coded_by(
     names = list(dict.fromkeys(by or [name for name in release.columns if name not in unit]))
     if len(names) > MOST_BY:
         raise JobError(
-            f"{len(names):,} columns have {len(names) ** 3 // 6:,} crosses of three. Name up to {MOST_BY} (--by)."
+            f"{len(names):,} columns have {len(names) ** 3 // 6:,} combinations of three. Name up to {MOST_BY} (--by)."
         )
     codes, sizes = [], []
     for name in names:

@@ -46,23 +46,23 @@ def inference(
     """
     wanted = list(secrets) or list(tables.sensitive)
     if not wanted:
-        return (), ("No sensitive column is in the release: inference was not measured. Name one (--sensitive).",)
-    found: list[Measured] = []
+        return (), ("The release has no sensitive column: inference was not measured. Name one (--sensitive).",)
+    measured: list[Measured] = []
     notes: list[str] = []
     for name in wanted:
-        known = [each for each in tables.quasi if each != name]
-        if not known:
-            notes.append(f"Nothing is known from which {name!r} could be guessed.")
+        other_columns = [column for column in tables.quasi if column != name]
+        if not other_columns:
+            notes.append(f"The attacker knows no column from which {name!r} could be guessed.")
             continue
         targets = tables.people.targets(guesses, random)
         others = tables.control.targets(guesses, random) if tables.control is not None else None
-        attacker = _Attacker(tables, known, name, random if one_row else None)
+        attacker = _Attacker(tables, other_columns, name, random if one_row else None)
         tries: list[tuple[str, Callable[[People, Longs], tuple[Longs | Floats, int]]]] = [("", attacker.guess)]
         if learn:
             try:
-                tries.append((", learned", _Learner(tables, known, name, seed).guess))
+                tries.append((", learned", _Learner(tables, other_columns, name, seed).guess))
             except ImportError:
-                notes.append("No learned guesser was tried: it needs scikit-learn (the extra kanopy[utility]).")
+                notes.append("No trained model guessed values: this needs scikit-learn (the extra kanopy[utility]).")
         for words, guess in tries:
             progress("inference", wanted.index(name) / len(wanted), name)
             mine, far = guess(tables.people, targets)
@@ -72,15 +72,17 @@ def inference(
                 beside = None
                 if theirs is not None and others is not None and tables.control is not None:
                     beside = right(theirs, tables.control.values[name][others])
-                said = f"{far:,} of the guesses are from the nearest rows, no row covers them" if far else ""
-                found.append(
+                remark = (
+                    f"{far:,} of the guesses use the nearest rows, because no row covers what is known" if far else ""
+                )
+                measured.append(
                     Measured(
                         "inference", f"{name}{words}{how}", len(targets), int(hits.sum()),
                         None if beside is None else len(beside), None if beside is None else float(beside.sum()),
-                        _naive(tables, name, right, targets), note=said,
+                        _naive(tables, name, right, targets), note=remark,
                     )
                 )  # fmt: skip
-    return tuple(found), tuple(notes)
+    return tuple(measured), tuple(notes)
 
 
 def _is_number(covers: Covers) -> bool:
@@ -118,14 +120,14 @@ def _naive(tables: AttackTables, name: str, right: Right, targets: Longs) -> flo
     numbers = covers.domain.numbers
     assert numbers is not None
     drawn = np.random.default_rng(0).choice(len(share), size=(32, len(true)), p=share / share.sum())
-    return float(np.mean([right(numbers[each], true).mean() for each in drawn]))
+    return float(np.mean([right(numbers[target], true).mean() for target in drawn]))
 
 
 def _shares(covers: Covers, weights: Floats) -> Floats:
     """The share of every value, where each label stands for all its values alike; suppressed cells say nothing."""
     total = np.zeros(covers.domain.size)
-    told = [label for label in np.flatnonzero(weights).tolist() if covers.sizes[label]]
-    some_say = [label for label in told if covers.sizes[label] < covers.domain.size] or told
+    telling_labels = [label for label in np.flatnonzero(weights).tolist() if covers.sizes[label]]
+    some_say = [label for label in telling_labels if covers.sizes[label] < covers.domain.size] or telling_labels
     for label in some_say:
         inside = covers.values_of(label)
         total[inside] += weights[label] / len(inside)
@@ -152,31 +154,31 @@ class _Attacker:
 
     def guess(self, people: People, rows: Longs) -> tuple[Longs | Floats, int]:
         """A guess for each row, and how many of them no released row covers."""
-        found: Any = np.zeros(len(rows), np.int64 if self._number is None else np.float64)
+        guesses_of_rows: Any = np.zeros(len(rows), np.int64 if self._number is None else np.float64)
         far = 0
         answered: dict[tuple[int, ...], tuple[Any, bool]] = {}
-        for place, row in enumerate(rows.tolist()):
-            known = known_of(people.values, self.known, row)
-            key = tuple(known.values())
+        for index, row in enumerate(rows.tolist()):
+            known_values = known_of(people.values, self.known, row)
+            key = tuple(known_values.values())
             if key not in answered or self._one_row is not None:
-                groups = self.groups.covering(known)
+                groups = self.groups.covering(known_values)
                 nobody = not len(groups)
-                answered[key] = self._of(self.groups.nearest(known) if nobody else groups), nobody
-            found[place], nobody = answered[key]
+                answered[key] = self._of(self.groups.nearest(known_values) if nobody else groups), nobody
+            guesses_of_rows[index], nobody = answered[key]
             far += nobody
-        return found, far
+        return guesses_of_rows, far
 
     def _of(self, groups: Longs) -> Any:
         weights = np.zeros(len(self.covers.labels))
-        for each in groups.tolist():
-            run = slice(self._starts[each], self._starts[each + 1])
+        for group in groups.tolist():
+            run = slice(self._starts[group], self._starts[group + 1])
             weights[self._label[run]] += self._rows[run]
         if self._one_row is not None:
             drawn = int(self._one_row.choice(len(weights), p=weights / weights.sum()))
             weights = np.where(np.arange(len(weights)) == drawn, 1.0, 0.0)
         if self._number is not None:
-            told = np.isfinite(self._number) & (weights > 0)
-            return np.average(self._number[told], weights=weights[told]) if told.any() else np.nan
+            has_number = np.isfinite(self._number) & (weights > 0)
+            return np.average(self._number[has_number], weights=weights[has_number]) if has_number.any() else np.nan
         return int(np.argmax(_shares(self.covers, weights)))
 
 

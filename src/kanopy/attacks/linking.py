@@ -27,24 +27,24 @@ NEIGHBOURS = (1, 10)
 def sources_of(tables: AttackTables, first: Sequence[str], random: np.random.Generator) -> tuple[list[str], list[str]]:
     """The columns of the two sources: those of the first as named, or a random half of the quasi-identifiers; the
     others and the untouched columns are in the second."""
-    known = [*tables.quasi, *tables.untouched]
+    usable_columns = [*tables.quasi, *tables.untouched]
     if first:
-        if absent := [name for name in first if name not in known]:
+        if absent := [name for name in first if name not in usable_columns]:
             raise DataError(
-                f"The first source cannot have {some(absent)}: it is no published column that others may know. "
-                f"{near_miss(absent[0], known)}"
+                f"The first source cannot have {some(absent)}: they must be published columns that an attacker may "
+                f"know. {near_miss(absent[0], usable_columns)}"
             )
-        rest = [name for name in known if name not in first]
+        rest = [name for name in usable_columns if name not in first]
         if not rest:
-            raise DataError("All columns are in the first source: leave one for the second.")
+            raise DataError("All columns are in the first source. Leave at least one for the second.")
         return list(first), rest
-    if len(known) < 2:
+    if len(usable_columns) < 2:
         return [], []
-    quasi = list(tables.quasi) if len(tables.quasi) > 1 else known
-    mixed = [quasi[place] for place in random.permutation(len(quasi))]
+    quasi = list(tables.quasi) if len(tables.quasi) > 1 else usable_columns
+    mixed = [quasi[position] for position in random.permutation(len(quasi))]
     chosen = set(mixed[: (len(quasi) + 1) // 2])
-    one = [name for name in known if name in chosen]
-    return one, [name for name in known if name not in chosen]
+    one = [name for name in usable_columns if name in chosen]
+    return one, [name for name in usable_columns if name not in chosen]
 
 
 def linkability(
@@ -59,7 +59,7 @@ def linkability(
     """How often two sources meet in exactly one class, and for n neighbours in one row."""
     one, other = sources_of(tables, first, random)
     if not one or not other:
-        return (Measured("linkability", "needs two columns that others may know", 0, 0, None, None),)
+        return (Measured("linkability", "needs two columns that an attacker may know", 0, 0, None, None),)
     everything = Candidates(tables, [*one, *other])
     classes = _classes(tables, everything)
     words = f"{', '.join(one)} with {', '.join(other)}"
@@ -67,26 +67,26 @@ def linkability(
     def ask(people: People) -> tuple[int, Longs]:
         targets = people.targets(guesses, random)
         met = np.zeros(len(neighbours) + 1, np.int64)
-        for place, row in enumerate(targets.tolist()):
-            progress("linkability", place / len(targets))
+        for index, row in enumerate(targets.tolist()):
+            progress("linkability", index / len(targets))
             left = everything.covering(known_of(people.values, one, row))
             both = everything.covering(known_of(people.values, other, row), left)
             met[0] += len(np.unique(classes[both])) == 1
             right = everything.covering(known_of(people.values, other, row))
-            for number, each in enumerate(neighbours):
-                met[number + 1] += _meet(everything, left, right, each, random)
+            for number, neighbour in enumerate(neighbours):
+                met[number + 1] += _meet(everything, left, right, neighbour, random)
         return len(targets), met
 
-    count, found = ask(tables.people)
+    count, hits = ask(tables.people)
     others = ask(tables.control) if tables.control is not None else None
     naive = _by_chance(tables, neighbours, len(np.unique(classes[classes >= 0])))
     details = [words, *(f"{n} nearest row{'' if n == 1 else 's'} of each: {words}" for n in neighbours)]
     return tuple(
         Measured(
-            "linkability", detail, count, int(found[place]), None if others is None else others[0],
-            None if others is None else float(others[1][place]), naive[place],
+            "linkability", detail, count, int(hits[index]), None if others is None else others[0],
+            None if others is None else float(others[1][index]), naive[index],
         )
-        for place, detail in enumerate(details)
+        for index, detail in enumerate(details)
     )  # fmt: skip
 
 
@@ -101,13 +101,13 @@ def _meet(groups: Candidates, left: Longs, right: Longs, most: int, random: np.r
     """Whether the `most` most specific rows of both sources share one; equals are ranked by chance."""
     if not len(left) or not len(right):
         return False
-    one, other = (_most_specific(groups, each, most, random) for each in (left, right))
+    one, other = (_most_specific(groups, side, most, random) for side in (left, right))
     return bool(np.isin(one, other).any())
 
 
-def _most_specific(groups: Candidates, found: Longs, most: int, random: np.random.Generator) -> Longs:
+def _most_specific(groups: Candidates, group_numbers: Longs, most: int, random: np.random.Generator) -> Longs:
     """`most` released rows of some groups, the most specific first."""
-    order = found[np.argsort(groups.breadth[found], kind="stable")]
+    order = group_numbers[np.argsort(groups.breadth[group_numbers], kind="stable")]
     enough = int(np.searchsorted(np.cumsum(groups.rows[order]), most)) + 1
     last = groups.breadth[order[min(enough, len(order)) - 1]]
     before = order[groups.breadth[order] < last - 1e-9]
@@ -120,21 +120,21 @@ def _most_specific(groups: Candidates, found: Longs, most: int, random: np.rando
 def _by_chance(tables: AttackTables, neighbours: Sequence[int], classes: int) -> list[float]:
     """What naming a class, or n rows twice, at random achieves."""
     rows = tables.released_rows
-    found = [1.0 / max(classes, 1)]
-    for each in neighbours:
-        n = min(each, rows)
+    chances = [1.0 / max(classes, 1)]
+    for neighbour in neighbours:
+        n = min(neighbour, rows)
         missed = 1.0
-        for place in range(n):
-            missed *= max(rows - n - place, 0) / (rows - place)
-        found.append(1.0 - missed)
-    return found
+        for index in range(n):
+            missed *= max(rows - n - index, 0) / (rows - index)
+        chances.append(1.0 - missed)
+    return chances
 
 
 def membership(
     tables: AttackTables, guesses: int, random: np.random.Generator, progress: Progress = SILENT
 ) -> tuple[Measured, ...]:
     """How often a released row covers everything that is known: the quasi-identifiers, or all columns."""
-    found = []
+    measured = []
     kinds = [("knows the quasi-identifiers", tables.quasi or tables.columns), ("knows all columns", tables.columns)]
     for number, (detail, names) in enumerate(kinds if kinds[0][1] != kinds[1][1] else kinds[1:]):
         groups = Candidates(tables, names)
@@ -147,14 +147,15 @@ def membership(
         progress("membership", number / 2)
         count, there = ask(tables.people)
         others = ask(tables.control) if tables.control is not None else None
-        found.append(
+        measured.append(
             Measured(
                 "membership", detail, count, there, None if others is None else others[0],
                 None if others is None else others[1], None if others is None else 0.5,
-                note="" if others is not None else "without a control group nothing tells members from others",
+                note="" if others is not None else "not measured: members cannot be distinguished from others "
+                                                   "without a control group",
             )
         )  # fmt: skip
-    return tuple(found)
+    return tuple(measured)
 
 
 def intersection(
@@ -168,22 +169,25 @@ def intersection(
     if not names:
         return (Measured("intersection", "the releases have no sensitive column in common", 0, 0, None, None),)
     groups, before = Candidates(tables, tables.quasi), Candidates(earlier, earlier.quasi)
-    found = []
+    measured = []
     for name in names:
-        here, there = (_Possible(each, own, name) for each, own in ((tables, groups), (earlier, before)))
+        here, there = (
+            _Possible(side_tables, side_groups, name)
+            for side_tables, side_groups in ((tables, groups), (earlier, before))
+        )
 
         def ask(
             now: People, then: People, here: _Possible = here, there: _Possible = there, name: str = name
         ) -> tuple[int, int, int]:
             targets = now.targets(guesses, random)
             alone = together = 0
-            for place, row in enumerate(targets.tolist()):
-                progress("intersection", place / len(targets))
-                own = int(now.values[name][row])
+            for index, row in enumerate(targets.tolist()):
+                progress("intersection", index / len(targets))
+                true_value = int(now.values[name][row])
                 one = here.values(known_of(now.values, tables.quasi, row))
                 both = one & there.values(known_of(then.values, earlier.quasi, row))
-                alone += bool(one.sum() == 1 and one[own])
-                together += bool(both.sum() == 1 and both[own])
+                alone += bool(one.sum() == 1 and one[true_value])
+                together += bool(both.sum() == 1 and both[true_value])
             return len(targets), alone, together
 
         count, alone, together = ask(tables.people, earlier.people)
@@ -192,16 +196,16 @@ def intersection(
             others = ask(tables.control, earlier.control)
         shares = np.bincount(tables.people.values[name], minlength=here.size) / tables.people.rows
         naive = float((shares**2).sum())
-        for place, (detail, hits) in enumerate(
+        for index, (detail, hits) in enumerate(
             ((f"{name}, from this release alone", alone), (f"{name}, with the earlier release", together))
         ):
-            found.append(
+            measured.append(
                 Measured(
                     "intersection", detail, count, hits, None if others is None else others[0],
-                    None if others is None else others[1 + place], naive,
+                    None if others is None else others[1 + index], naive,
                 )
             )  # fmt: skip
-    return tuple(found)
+    return tuple(measured)
 
 
 class _Possible:
@@ -214,15 +218,15 @@ class _Possible:
         self._starts = np.searchsorted(self._group, np.arange(len(groups.groups) + 1))
         self._covers = tables.covers[name]
 
-    def values(self, known: dict[str, int]) -> Mask:
+    def values(self, known_values: dict[str, int]) -> Mask:
         """Per value whether a row that covers what is known may have it; nothing is excluded where no row does."""
-        found = np.zeros(self.size, np.bool_)
-        groups = self.groups.covering(known)
+        possible = np.zeros(self.size, np.bool_)
+        groups = self.groups.covering(known_values)
         if not len(groups):
-            return ~found
+            return ~possible
         labels = np.unique(
             np.concatenate([self._label[self._starts[g] : self._starts[g + 1]] for g in groups.tolist()])
         )
         for label in labels.tolist():
-            found[self._covers.values_of(label)] = True
-        return found
+            possible[self._covers.values_of(label)] = True
+        return possible

@@ -94,8 +94,10 @@ class MinimalReport(ReprMixin):
         return {
             "local": self.local,
             "margin": self.margin,
-            "minimality": [{**each.to_dict(), "told": each.told} for each in self.minimality],
-            "downcoding": [each.to_dict() for each in self.downcoding],
+            "minimality": [
+                {**result_of_column.to_dict(), "told": result_of_column.told} for result_of_column in self.minimality
+            ],
+            "downcoding": [result_of_column.to_dict() for result_of_column in self.downcoding],
         }
 
 
@@ -134,7 +136,7 @@ def _counted_share(rows: int, children: int, k: int) -> float:
             continue
         ways = factorial(rows) // prod(map(factorial, counts))
         parts = [*counts, *([0] * (children - len(counts)))]
-        placed = factorial(children) // prod(factorial(parts.count(each)) for each in set(parts))
+        placed = factorial(children) // prod(factorial(parts.count(part_size)) for part_size in set(parts))
         total += ways * placed
     return float(total / children**rows)
 
@@ -157,17 +159,17 @@ def assignments_left(rows: int, children: int, k: int) -> list[tuple[int, ...]]:
     """
     from itertools import product
 
-    found = []
-    for each in product(range(children), repeat=rows):
-        counts = np.bincount(each, minlength=children)
+    assignments = []
+    for assignment in product(range(children), repeat=rows):
+        counts = np.bincount(assignment, minlength=children)
         cut = any(
             k <= int(counts[list(chosen)].sum()) <= rows - k
             for size in range(1, children)
             for chosen in combinations(range(children), size)
         )
         if counts.max() < rows and not cut:
-            found.append(each)
-    return found
+            assignments.append(assignment)
+    return assignments
 
 
 def downcoding(
@@ -190,7 +192,7 @@ def downcoding(
     2
     """
     sizes = np.bincount(class_of_row[class_of_row >= 0], minlength=len(next(iter(labels.values()))))
-    found = []
+    results = []
     for name in names:
         if name not in hierarchies:
             continue
@@ -199,11 +201,11 @@ def downcoding(
         children = {label: len(tree.children(node)) for label, node in node_of.items()}
         narrowed = certain = members = wrong = 0
         least = 1.0
-        for place, (size, label) in enumerate(zip(sizes.tolist(), labels[name], strict=True)):
+        for index, (size, label) in enumerate(zip(sizes.tolist(), labels[name], strict=True)):
             many = children.get(label, 0)
             if many < 2 or size < 2:
                 continue
-            if truth is not None and not _remains(truth[name][class_of_row == place], k, cuts):
+            if truth is not None and not _remains(truth[name][class_of_row == index], k, cuts):
                 wrong += size
                 continue
             share = remaining_share(size, many, k, cuts=cuts)
@@ -212,8 +214,8 @@ def downcoding(
                 least = min(least, share)
             if size == many == 2:
                 members += 2  # who knows his own child knows the other's
-        found.append(Downcoding(name, int(sizes.sum()), narrowed, least, certain, members, wrong))
-    return tuple(found)
+        results.append(Downcoding(name, int(sizes.sum()), narrowed, least, certain, members, wrong))
+    return tuple(results)
 
 
 def _remains(children: Longs, k: int, cuts: bool) -> bool:
@@ -260,7 +262,9 @@ def minimality(
     """
     width = int(values.max(initial=0)) + 1
     published = class_of_row >= 0
-    where = [np.flatnonzero(class_of_row == each) for each in range(int(class_of_row.max(initial=-1)) + 1)]
+    where = [
+        np.flatnonzero(class_of_row == class_number) for class_number in range(int(class_of_row.max(initial=-1)) + 1)
+    ]
     if any(violating_rows(models, column, groups, values, width) <= most_suppressed for groups in finer):
         return _nothing(column, values, where, models)
     everything = _all_worlds(values, where)
@@ -272,9 +276,9 @@ def minimality(
         for groups in finer
         if violating_rows(_of_sizes(models), column, groups, values, width) <= most_suppressed
     ]
-    for place in range(worlds if everything is None else len(everything)):
-        progress("minimality", place / max(worlds, 1))
-        world = _drawn(values, where, random) if everything is None else everything[place]
+    for index in range(worlds if everything is None else len(everything)):
+        progress("minimality", index / max(worlds, 1))
+        world = _drawn(values, where, random) if everything is None else everything[index]
         looked_at += 1
         # A finer candidate that fails by its class sizes fails in every world.
         if all(violating_rows(models, column, groups, world, width) > most_suppressed for groups in judged):
@@ -284,18 +288,18 @@ def minimality(
     for members in where:
         frequency[members] = np.bincount(values[members], minlength=width) / len(members)
     promised = _promised(models, column, frequency[published])
-    found = beliefs / max(credible, 1)
+    posterior = beliefs / max(credible, 1)
     noise = 0.0 if everything is not None else 3.0 * np.sqrt(0.25 / max(credible, 1))
-    above = (found[published] > np.maximum(promised, frequency[published]) + noise + 1e-9).any(axis=1)
+    above = (posterior[published] > np.maximum(promised, frequency[published]) + noise + 1e-9).any(axis=1)
     return Minimality(
-        column, looked_at, credible, float(found.max(initial=0.0)), float(frequency.max(initial=0.0)), promised,
+        column, looked_at, credible, float(posterior.max(initial=0.0)), float(frequency.max(initial=0.0)), promised,
         int(above.sum()) if credible else 0, everything is not None,
     )  # fmt: skip
 
 
 def _nothing(column: str, values: Ints, where: Sequence[Longs], models: Sequence[Model]) -> Minimality:
     """Nothing follows from a release that is not minimal."""
-    shares = [np.unique(values[each], return_counts=True)[1] / len(each) for each in where if len(each)]
+    shares = [np.unique(values[members], return_counts=True)[1] / len(members) for members in where if len(members)]
     highest = max((float(share.max()) for share in shares), default=0.0)
     promised = _promised(models, column, np.array([[highest]]))
     return Minimality(column, 1, 1, highest, highest, promised, 0, True, sum(map(len, where)))
@@ -319,32 +323,32 @@ def minimality_by_class(
     believed = by_frequency = promised = 0.0
     people = looked_at = credible = not_minimal = 0
     exact = True
-    for each, cuts in pieces.items():
-        progress("minimality", each / max(len(pieces), 1))
-        members = np.flatnonzero(class_of_row == each)
+    for class_number, cuts in pieces.items():
+        progress("minimality", class_number / max(len(pieces), 1))
+        members = np.flatnonzero(class_of_row == class_number)
         if not len(members):
             continue
-        own = values[members]
-        frequency = np.bincount(own, minlength=width) / len(own)
+        class_values = values[members]
+        frequency = np.bincount(class_values, minlength=width) / len(class_values)
         by_frequency = max(by_frequency, float(frequency.max()))
         limit = _promised(models, column, frequency[None, :])
         promised = max(promised, limit)
-        sized = [cut for cut in cuts if not violating_rows(_of_sizes(models), column, cut, own, width)]
+        sized = [cut for cut in cuts if not violating_rows(_of_sizes(models), column, cut, class_values, width)]
         if not sized or len(members) > LARGEST_CLASS:
             believed = max(believed, float(frequency.max()))
             continue
-        found = minimality(
-            column, own, np.zeros(len(own), np.int64), sized, models, random=random, worlds=worlds
+        result_of_class = minimality(
+            column, class_values, np.zeros(len(class_values), np.int64), sized, models, random=random, worlds=worlds
         )  # fmt: skip
-        not_minimal += found.not_minimal
-        if found.not_minimal:
-            believed = max(believed, found.believed)
+        not_minimal += result_of_class.not_minimal
+        if result_of_class.not_minimal:
+            believed = max(believed, result_of_class.believed)
             continue
-        looked_at += found.worlds
-        credible += found.credible
-        exact &= found.exact
-        believed = max(believed, found.believed)
-        people += found.people if found.told else 0
+        looked_at += result_of_class.worlds
+        credible += result_of_class.credible
+        exact &= result_of_class.exact
+        believed = max(believed, result_of_class.believed)
+        people += result_of_class.people if result_of_class.told else 0
     if not looked_at:
         credible, looked_at, exact = 1, 1, True  # nothing could be cut finer, whatever people have
     return Minimality(column, looked_at, credible, believed, by_frequency, promised, people, exact, not_minimal)
@@ -370,34 +374,34 @@ def _all_worlds(values: Ints, where: Sequence[Longs]) -> list[Ints] | None:
         count *= factorial(len(members)) // prod(map(factorial, counts)) if len(members) < 100 else MOST_WORLDS + 1
         if count > MOST_WORLDS:
             return None
-    found = [values.copy()]
+    worlds_found = [values.copy()]
     for members in where:
         orders = _orders(np.sort(values[members]).tolist())
         spread = []
-        for world in found:
+        for world in worlds_found:
             for order in orders:
                 changed = world.copy()
                 changed[members] = order
                 spread.append(changed)
-        found = spread
-    return found
+        worlds_found = spread
+    return worlds_found
 
 
 def _orders(values: list[int]) -> list[list[int]]:
     """All different orders of some values."""
     if len(values) < 2:
         return [values]
-    found = []
-    for place, value in enumerate(values):
-        if place and values[place - 1] == value:
+    orders = []
+    for index, value in enumerate(values):
+        if index and values[index - 1] == value:
             continue
-        found += [[value, *rest] for rest in _orders(values[:place] + values[place + 1 :])]
-    return found
+        orders += [[value, *rest] for rest in _orders(values[:index] + values[index + 1 :])]
+    return orders
 
 
 def _drawn(values: Ints, where: Sequence[Longs], random: np.random.Generator) -> Ints:
     """One world: the values of each class given to its people by chance."""
-    found = values.copy()
+    world = values.copy()
     for members in where:
-        found[members] = random.permutation(values[members])
-    return found
+        world[members] = random.permutation(values[members])
+    return world

@@ -58,10 +58,10 @@ def minimal_release(
     if local is None:
         local = any(level is None for level in levels.values())
     keys = list(zip(*(of_row[name] for name in names), strict=True))
-    number = {key: place for place, key in enumerate(dict.fromkeys(keys))}
+    number = {key: index for index, key in enumerate(dict.fromkeys(keys))}
     class_of_row = np.array([number[key] for key in keys], np.int64)
     hidden = number.get(tuple(SUPPRESSED_LABEL for _ in names))
-    found = []
+    results = []
     for name in sensitive:
         if name not in released.columns:
             continue
@@ -69,14 +69,14 @@ def minimal_release(
         about = [model for model in models if model.of_sizes or set(model.sensitive) <= {name}]
         if local:
             pieces = _pieces(class_of_row, len(number), names, hierarchies, leaves, of_row, hidden)
-            found.append(
+            results.append(
                 minimality_by_class(
                     name, codes, class_of_row, pieces, about, random=random, worlds=500, progress=progress
                 )
             )
             continue
-        finer = _finer(names, hierarchies, leaves, {each: int(level or 0) for each, level in levels.items()})
-        found.append(
+        finer = _finer(names, hierarchies, leaves, {column: int(level or 0) for column, level in levels.items()})
+        results.append(
             minimality(
                 name, codes, class_of_row, finer, about, most_suppressed=most_suppressed, random=random,
                 worlds=_worlds(len(codes)), progress=progress,
@@ -84,12 +84,12 @@ def minimal_release(
         )  # fmt: skip
     coded: tuple[Downcoding, ...] = ()
     if local:
-        shown = {name: [key[place] for key in number] for place, name in enumerate(names)}
+        labels_by_column = {name: [key[index] for key in number] for index, name in enumerate(names)}
         sized = all(model.of_sizes for model in models)
         truth = {name: _children_of(hierarchies[name], leaves[name], of_row[name]) for name in names}
-        told = np.where(class_of_row == hidden, -1, class_of_row)
-        coded = downcoding(names, shown, told, hierarchies, k, truth, cuts=sized)
-    return MinimalReport(local, tuple(found), coded)
+        visible_class = np.where(class_of_row == hidden, -1, class_of_row)
+        coded = downcoding(names, labels_by_column, visible_class, hierarchies, k, truth, cuts=sized)
+    return MinimalReport(local, tuple(results), coded)
 
 
 def _worlds(rows: int) -> int:
@@ -108,10 +108,10 @@ def _level(
     tree: Hierarchy, leaves: Longs, labels: Sequence[str], names: Sequence[str], of_row: Mapping[str, Sequence[str]]
 ) -> int | None:
     """The one level of a column, where all rows that are not suppressed have it; the lowest that fits."""
-    told = [row for row in range(len(labels)) if any(of_row[name][row] != SUPPRESSED_LABEL for name in names)]
+    visible_rows = [row for row in range(len(labels)) if any(of_row[name][row] != SUPPRESSED_LABEL for name in names)]
     if not tree.has_table and not tree.nested:
         return None
-    rows = np.array([row for row in (told or range(len(labels))) if leaves[row] >= 0], np.int64)
+    rows = np.array([row for row in (visible_rows or range(len(labels))) if leaves[row] >= 0], np.int64)
     wanted = [labels[row] for row in rows.tolist()]
     for level in range(tree.height + 1):
         nodes = tree.table[level][leaves[rows]]
@@ -124,7 +124,7 @@ def _finer(
     names: Sequence[str], hierarchies: Mapping[str, Hierarchy], leaves: Mapping[str, Longs], levels: Mapping[str, int]
 ) -> list[Longs]:
     """The class of every row in each candidate that is one level finer in one column."""
-    found = []
+    finer_classes = []
     for finer in names:
         if not levels[finer]:
             continue
@@ -133,8 +133,10 @@ def _finer(
             level = levels[name] - (name == finer)
             nodes = np.asarray(hierarchies[name].table[level], np.int64)
             columns.append(np.where(leaves[name] >= 0, nodes[leaves[name]], -1))
-        found.append(np.unique(np.column_stack(columns), axis=0, return_inverse=True)[1].ravel().astype(np.int64))
-    return found
+        finer_classes.append(
+            np.unique(np.column_stack(columns), axis=0, return_inverse=True)[1].ravel().astype(np.int64)
+        )
+    return finer_classes
 
 
 def _pieces(
@@ -150,33 +152,33 @@ def _pieces(
     below = {name: _children_of(hierarchies[name], leaves[name], of_row[name]) for name in names}
     order = np.argsort(class_of_row, kind="stable")
     starts = np.searchsorted(class_of_row[order], np.arange(count + 1))
-    found: dict[int, list[Longs]] = {}
+    pieces: dict[int, list[Longs]] = {}
     sizes = np.diff(starts)
-    for each in np.argsort(sizes, kind="stable")[:MOST_CLASSES].tolist():
-        if each == hidden:
+    for class_number in np.argsort(sizes, kind="stable")[:MOST_CLASSES].tolist():
+        if class_number == hidden:
             continue
-        members = np.sort(order[starts[each] : starts[each + 1]])
+        members = np.sort(order[starts[class_number] : starts[class_number + 1]])
         cuts = []
         for name in names:
             children = below[name][members]
             if (children >= 0).all() and len(np.unique(children)) > 1:
                 cuts.append(np.unique(children, return_inverse=True)[1].ravel().astype(np.int64))
-        found[each] = cuts
-    return found
+        pieces[class_number] = cuts
+    return pieces
 
 
 def _children_of(tree: Hierarchy, leaves: Longs, labels: Sequence[str]) -> Longs:
     """Per row the child of its label's node that its value lies below; -1 where there is none."""
-    known: dict[tuple[int, str], int] = {}
+    known_children: dict[tuple[int, str], int] = {}
     parent = tree.tree()
-    found = np.full(len(leaves), -1, np.int64)
+    children = np.full(len(leaves), -1, np.int64)
     for row, (leaf, label) in enumerate(zip(leaves.tolist(), labels, strict=True)):
         if leaf < 0:
             continue
-        if (leaf, label) not in known:
+        if (leaf, label) not in known_children:
             child, node = -1, leaf
             while node >= 0 and tree.label(node) != label:
                 child, node = node, int(parent[node])
-            known[leaf, label] = child if node >= 0 else -1
-        found[row] = known[leaf, label]
-    return found
+            known_children[leaf, label] = child if node >= 0 else -1
+        children[row] = known_children[leaf, label]
+    return children

@@ -142,12 +142,17 @@ class PolicyReport(ReprMixin):
     @property
     def requirements(self) -> tuple[Requirement, ...]:
         """All requirements."""
-        return tuple(part for each in self.sections for part in each.parts if isinstance(part, Requirement))
+        return tuple(
+            requirement
+            for section in self.sections
+            for requirement in section.parts
+            if isinstance(requirement, Requirement)
+        )
 
     @property
     def counts(self) -> dict[str, int]:
         """How many requirements are in each state."""
-        return {state: sum(each.state == state for each in self.requirements) for state in STATES}
+        return {state: sum(requirement.state == state for requirement in self.requirements) for state in STATES}
 
     @property
     def holds(self) -> bool:
@@ -162,7 +167,7 @@ class PolicyReport(ReprMixin):
         if missed:
             return f"{missed} of {len(self.requirements)} requirements {'is' if missed == 1 else 'are'} not met"
         left = counts[TO_JUDGE]
-        return f"No requirement that was checked is missed; {left} {'is' if left == 1 else 'are'} for a person to judge"
+        return f"All checked requirements are met; {left} {'is' if left == 1 else 'are'} for a person to judge"
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data without values of the table."""
@@ -170,9 +175,10 @@ class PolicyReport(ReprMixin):
             "policy": self.policy["name"], "title": self.policy["title"], "verdict": self.verdict,
             "holds": self.holds, "counts": self.counts,
             "requirements": [
-                {"number": each.number, "title": each.title, "state": each.state, "source": each.source,
-                 "evidence": each.evidence}
-                for each in self.requirements
+                {"number": requirement.number, "title": requirement.title, "state": requirement.state,
+                "source": requirement.source,
+                 "evidence": requirement.evidence}
+                for requirement in self.requirements
             ],
             **({"manifest_sha256": self.checksum} if self.checksum else {}),
         }  # fmt: skip
@@ -184,8 +190,8 @@ class PolicyReport(ReprMixin):
             kind=self.policy["title"], source=source, verdict=self.verdict, good=None if self.holds else False,
             sentences=(
                 self.policy["intro"],
-                "This document states what was checked and found. It claims no compliance: that is for the people who "
-                "sign it to decide.",
+                "This document states what was checked and found. It does not claim compliance: the people who sign "
+                "it decide.",
             ),
             facts=tuple((state, str(counts[state]), "requirements") for state in STATES),
             sections=self.sections, checksum=self.checksum, signatures=tuple(self.policy["signatures"]),
@@ -205,18 +211,18 @@ def report_policy(evidence: Evidence, *, checksum: str = "") -> PolicyReport:
     from kanopy.attacks.policy_checks import CHECKS
 
     require_fitting(evidence)
-    told = Progress(evidence.progress) if evidence.progress is not None else SILENT
+    notify = Progress(evidence.progress) if evidence.progress is not None else SILENT
     sections = []
     for number, section in enumerate(evidence.policy["sections"]):
-        told("checking requirements", number / len(evidence.policy["sections"]))
+        notify("checking requirements", number / len(evidence.policy["sections"]))
         parts: list[Part] = []
-        for each in section["requirements"]:
-            if "check" in each:
-                state, words, more = CHECKS[each["check"]](evidence, each)
+        for asked in section["requirements"]:
+            if "check" in asked:
+                state, words, more = CHECKS[asked["check"]](evidence, asked)
             else:
-                state, words, more = TO_JUDGE, "No figure answers this.", ()
-            source = each["source"]
-            parts.append(Requirement(each["number"], each["title"], state, source, words, each["asks"]))
+                state, words, more = TO_JUDGE, "No figure is available.", ()
+            source = asked["source"]
+            parts.append(Requirement(asked["number"], asked["title"], state, source, words, asked["asks"]))
             parts += more
         sections.append(DocumentSection(section["title"], (), tuple(parts)))
     numbers = {} if evidence.original is None or evidence.attacks is None else {"attacks": evidence.attacks.to_dict()}
@@ -236,9 +242,11 @@ def require_fitting(evidence: Evidence) -> None:
         if "largest_risk" not in policy and not policy.get("threshold_is_named"):
             raise JobError(f"{name} has no threshold of risk: leave it out (--threshold).")
         if not 0.0 < evidence.threshold <= 1.0:
-            raise JobError(f"The threshold of risk lies above 0 and at most at 1, not at {evidence.threshold:g}.")
+            raise JobError(f"The threshold of risk must be above 0 and at most 1, not {evidence.threshold:g}.")
     elif policy.get("threshold_is_named"):
-        raise JobError(f"{name}: the expert names the threshold of a very small risk (--threshold 0.05, for example).")
+        raise JobError(
+            f"{name}: the expert must name the threshold of a very small risk (for example --threshold 0.05)."
+        )
     largest = policy.get("largest_risk")
     if largest is not None and evidence.threshold is not None and evidence.threshold > largest:
         raise JobError(

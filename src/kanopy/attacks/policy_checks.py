@@ -17,25 +17,26 @@ Check = Callable[["Evidence", Mapping[str, Any]], Answer]
 
 def safe_harbor(evidence: Evidence, asked: Mapping[str, Any]) -> Answer:
     """One of the 18 identifiers."""
-    hits = [each for each in evidence.identifiers if each.letter == asked["letter"]]
+    hits = [identifier for identifier in evidence.identifiers if identifier.letter == asked["letter"]]
     if not hits:
         many = plural(len(evidence.release.columns), "column")
-        return MET, f"None of the {many} has a name or values that speak of it.", ()
-    said = "; ".join(f"{each.column!r}: {each.why} ({plural(each.rows, 'row')})" for each in hits[:10])
-    return NOT_MET, f"Found in {plural(len(hits), 'column')}: {said}. Remove or generalize them.", ()
+        return MET, f"None of the {many} has a name or values that suggest it.", ()
+    evidence_text = "; ".join(f"{hit.column!r}: {hit.why} ({plural(hit.rows, 'row')})" for hit in hits[:10])
+    return NOT_MET, f"Found in {plural(len(hits), 'column')}: {evidence_text}. Remove or generalize them.", ()
 
 
 def pseudonyms(evidence: Evidence, asked: Mapping[str, Any]) -> Answer:
     """Codes for re-identification."""
     if evidence.manifest is None:
-        return TO_JUDGE, "There is no manifest that says whether pseudonyms are published.", ()
+        return TO_JUDGE, "No manifest states whether pseudonyms are published.", ()
     named = evidence.manifest.get("verified", {}).get("pseudonymized", [])
     if not named:
         return NOT_APPLICABLE, "The manifest records no pseudonyms.", ()
     return (
         TO_JUDGE,
-        f"Pseudonyms are published in {', '.join(named)}: keyed hashes (HMAC-SHA256) of identifiers. They are derived "
-        "from information about the person; whether that is permitted is to be judged, and the key must stay secret.",
+        f"Pseudonyms are published in {', '.join(named)}: keyed hashes (HMAC-SHA256) of identifiers. They are "
+        "derived from information about the person. A person must judge whether this is permitted, and the key must "
+        "stay secret.",
         (),
     )
 
@@ -54,22 +55,24 @@ def columns(evidence: Evidence, asked: Mapping[str, Any]) -> Answer:
     published = sum(name in evidence.release.columns for name in names)
     return (
         TO_JUDGE,
-        f"{published} of {plural(len(names), 'column')} are published. Whether the roles are right is for a person who "
-        "knows the data to judge.",
+        f"{published} of {plural(len(names), 'column')} are published. A person who knows the data must judge "
+        "whether the roles are right.",
         (table,),
     )
 
 
 def _roles(evidence: Evidence) -> dict[str, str]:
     manifest = evidence.manifest or {}
-    found = {name: str(own.get("role", "–")) for name, own in manifest.get("job", {}).get("columns", {}).items()}
+    roles = {
+        name: str(settings.get("role", "–")) for name, settings in manifest.get("job", {}).get("columns", {}).items()
+    }
     for role, names in (
         ("quasi-identifier", evidence.known_columns),
         ("sensitive", evidence.sensitive),
         ("unit", evidence.unit),
     ):
-        found |= dict.fromkeys(names, role)
-    return found
+        roles |= dict.fromkeys(names, role)
+    return roles
 
 
 def _technique(evidence: Evidence, name: str) -> tuple[str, str, str]:
@@ -88,19 +91,19 @@ def _technique(evidence: Evidence, name: str) -> tuple[str, str, str]:
     attacks = evidence.attacks
     if attacks is not None and name in attacks.quasi:
         return "generalization, cell suppression", whole(before), whole(after)
-    return "none (published as it is)", whole(before), whole(after)
+    return "none (published unchanged)", whole(before), whole(after)
 
 
 def direct(evidence: Evidence, asked: Mapping[str, Any]) -> Answer:
     """Direct identifiers, as Safe Harbor lists them, without dates, places and ages."""
-    hits = [each for each in evidence.identifiers if each.letter not in "BC"]
+    hits = [identifier for identifier in evidence.identifiers if identifier.letter not in "BC"]
     pseudonymized = (evidence.manifest or {}).get("verified", {}).get("pseudonymized", [])
     if not hits and not pseudonymized:
-        return MET, "No column has a name or values that speak of a direct identifier; no pseudonyms are recorded.", ()
-    said = [f"{each.column!r} ({each.why})" for each in hits[:10]] + [
+        return MET, "No column has a name or values that suggest a direct identifier; no pseudonyms are recorded.", ()
+    hits_shown = [f"{hit.column!r} ({hit.why})" for hit in hits[:10]] + [
         f"{name!r} (pseudonyms)" for name in pseudonymized
     ]
-    return NOT_MET, f"Found: {'; '.join(said)}.", ()
+    return NOT_MET, f"Found: {'; '.join(hits_shown)}.", ()
 
 
 def classes(evidence: Evidence, asked: Mapping[str, Any]) -> Answer:
@@ -121,10 +124,15 @@ def diversity(evidence: Evidence, asked: Mapping[str, Any]) -> Answer:
     risk = evidence.risk
     if risk is None or not risk.disclosure:
         return TO_JUDGE, "No sensitive column of the release is named.", ()
-    told = [
-        f"{each.column}: {plural(each.certain_rows, 'row')} in classes that tell the value" for each in risk.disclosure
+    sentences = [
+        f"{disclosure.column}: {plural(disclosure.certain_rows, 'row')} in classes that reveal the value"
+        for disclosure in risk.disclosure
     ]
-    return (NOT_MET if any(each.certain_rows for each in risk.disclosure) else MET), "; ".join(told) + ".", ()
+    return (
+        (NOT_MET if any(disclosure.certain_rows for disclosure in risk.disclosure) else MET),
+        "; ".join(sentences) + ".",
+        (),
+    )
 
 
 def initial_risk(evidence: Evidence, asked: Mapping[str, Any]) -> Answer:
@@ -153,8 +161,8 @@ def highest_risk(evidence: Evidence, asked: Mapping[str, Any]) -> Answer:
     )
     if abs(limit - 0.09) < 1e-12:
         words += (
-            " Read as written, 0.09 asks for classes of at least 12, as 1/11 = 0.0909 is above it; the common reading "
-            f"takes 0.09 for 1/11 and asks for 11. By that reading the release "
+            " Read literally, 0.09 requires classes of at least 12, as 1/11 = 0.0909 is above it; the common "
+            "reading treats 0.09 as 1/11 and requires 11. By this reading the release "
             f"{'meets' if size >= 11 else 'misses'} it."
         )
     return (MET if highest <= limit else NOT_MET), words, ()
@@ -164,14 +172,14 @@ def criterion(evidence: Evidence, asked: Mapping[str, Any]) -> Answer:
     """One of the three criteria, measured beside a control group."""
     from kanopy.report.documents.attacks import rates_table
 
-    found = evidence.attacks
-    if found is None:
+    report = evidence.attacks
+    if report is None:
         return TO_JUDGE, "The original was not given: nothing could be measured.", ()
-    rows = [each.to_dict() for each in found.attacks if each.attack == asked["attack"]]
+    rows = [entry.to_dict() for entry in report.attacks if entry.attack == asked["attack"]]
     parts: tuple[Part, ...] = (rates_table(rows),) if rows else ()
-    worst = found.criterion(asked["attack"])
+    worst = report.criterion(asked["attack"])
     if worst is None or worst.risk is None:
-        why = "; ".join(dict.fromkeys(each["verdict"] for each in rows)) or "no sensitive column is in the release"
+        why = "; ".join(dict.fromkeys(row["verdict"] for row in rows)) or "no sensitive column is in the release"
         return TO_JUDGE, f"No risk could be measured: {why}.", parts
     limit, risk = float(evidence.policy["tolerated_risk"]), worst.risk
     words = (
@@ -180,9 +188,9 @@ def criterion(evidence: Evidence, asked: Mapping[str, Any]) -> Answer:
         + (f", {percent(worst.control.value)} on the control group. " if worst.control is not None else ". ")
         + f"The limit of this document is {percent(limit)}."
     )
-    words = " ".join([words, *(note for note in found.notes if "read" in note)])
-    if found.control_people is None:
-        return TO_JUDGE, words + " Without a control group the rate is no risk.", parts
+    words = " ".join([words, *(note for note in report.notes if "read" in note)])
+    if report.control_people is None:
+        return TO_JUDGE, words + " Without a control group, the rate is not a risk.", parts
     if risk.low > limit:
         return NOT_MET, words, parts
     return (MET if risk.high <= limit else TO_JUDGE), words, parts
@@ -190,23 +198,23 @@ def criterion(evidence: Evidence, asked: Mapping[str, Any]) -> Answer:
 
 def attacked(evidence: Evidence, asked: Mapping[str, Any]) -> Answer:
     """Whether attacks were run, and what they found."""
-    found = evidence.attacks
-    if found is None:
+    report = evidence.attacks
+    if report is None:
         return TO_JUDGE, "The original was not given: no attack was run.", ()
     from kanopy.report.documents.attacks import rates_table
 
-    highest = (found.criterion(name) for name in ("singling out", "linkability", "inference"))
+    highest = (report.criterion(name) for name in ("singling out", "linkability", "inference"))
     worst = [one.to_dict() for one in highest if one is not None]
-    for each in worst:
-        each["detail"] = f"{each['attack']}: {each['detail']}"
+    for measured in worst:
+        measured["detail"] = f"{measured['attack']}: {measured['detail']}"
     parts: tuple[Part, ...] = (rates_table(worst),) if worst else ()
     return (
         TO_JUDGE,
         " ".join(
             [
-                found.verdict,
-                f"{whole(found.isolated.people)} people are isolated by all published columns together.",
-                *(note for note in found.notes if "read" in note),
+                report.verdict,
+                f"{whole(report.isolated.people)} people are isolated by all published columns together.",
+                *(note for note in report.notes if "read" in note),
             ]
         ),
         parts,
@@ -215,21 +223,22 @@ def attacked(evidence: Evidence, asked: Mapping[str, Any]) -> Answer:
 
 def cells(evidence: Evidence, asked: Mapping[str, Any]) -> Answer:
     """Small cells."""
-    found = evidence.cells
+    report = evidence.cells
     words = (
-        f"{whole(found.small)} of {whole(found.cells)} cells, all crosses of up to three of {', '.join(found.by)}, "
-        f"have 1 to {found.least - 1} {found.counted}."
+        f"{whole(report.small)} of {whole(report.cells)} cells, all crosses of up to three of {', '.join(report.by)}, "
+        f"have 1 to {report.least - 1} {report.counted}."
     )
-    return (NOT_MET if found.small else MET), words, ()
+    return (NOT_MET if report.small else MET), words, ()
 
 
 def differences(evidence: Evidence, asked: Mapping[str, Any]) -> Answer:
     """Small counts by subtraction."""
-    found = evidence.cells
+    report = evidence.cells
     words = (
-        f"{whole(found.differences)} further counts of 1 to {found.least - 1} follow from a count and one of its parts."
+        f"{whole(report.differences)} further counts of 1 to {report.least - 1} follow from a count and one of its "
+        "parts."
     )
-    return (NOT_MET if found.differences else MET), words, ()
+    return (NOT_MET if report.differences else MET), words, ()
 
 
 def utility(evidence: Evidence, asked: Mapping[str, Any]) -> Answer:
@@ -240,27 +249,31 @@ def utility(evidence: Evidence, asked: Mapping[str, Any]) -> Answer:
     if evidence.original is None:
         return TO_JUDGE, "The original was not given.", ()
     try:
-        found = assess(
+        assessment = assess(
             evidence.original, evidence.release, evidence.job, quasi=evidence.known_columns or None, learn=False,
             queries=200, seed=evidence.seed,
         )  # fmt: skip
     except KanopyError as error:
         return TO_JUDGE, f"The release could not be compared with the original row by row: {error}", ()
     rows = tuple(
-        (each.name, percent(each.loss), percent(each.bits_kept), f"{each.total_variation:.3f}")
-        for each in found.columns
+        (column.name, percent(column.loss), percent(column.bits_kept), f"{column.total_variation:.3f}")
+        for column in assessment.columns
     )
     table = Table("Loss per column", ("column", "loss", "information kept", "total variation"), rows, (1, 2, 3))
-    median = "" if found.queries is None else f" Count queries have a median error of {percent(found.queries.median)}."
-    return TO_JUDGE, f"The published values lost {percent(found.loss)} of their detail.{median}", (table,)
+    median = (
+        ""
+        if assessment.queries is None
+        else f" Count queries have a median error of {percent(assessment.queries.median)}."
+    )
+    return TO_JUDGE, f"The published values lost {percent(assessment.loss)} of their detail.{median}", (table,)
 
 
 def reproducible(evidence: Evidence, asked: Mapping[str, Any]) -> Answer:
     """Whether a manifest says how the release was made."""
     if evidence.manifest is None:
-        return TO_JUDGE, "There is no manifest of this release beside it: the method is for a person to describe.", ()
+        return TO_JUDGE, "The folder has no manifest of this release, so a person must describe the method.", ()
     made = evidence.manifest["versions"]
-    models = ", ".join(each["says"] for each in evidence.manifest["verified"]["models"])
+    models = ", ".join(model["says"] for model in evidence.manifest["verified"]["models"])
     return (
         MET,
         f"The manifest records the job, versions (Kanopy {made['kanopy']}) and checksums; the same input and job "
@@ -272,21 +285,21 @@ def reproducible(evidence: Evidence, asked: Mapping[str, Any]) -> Answer:
 def documented(evidence: Evidence, asked: Mapping[str, Any]) -> Answer:
     """Whether what was done is on record."""
     if evidence.manifest is None:
-        return NOT_MET, "There is no manifest of this release beside it (--manifest when it is made).", ()
-    return MET, "The manifest of the release is beside it; its checksum stands at the end of this document.", ()
+        return NOT_MET, "The folder has no manifest of this release (make the release with --manifest).", ()
+    return MET, "The manifest of the release is in its folder; its checksum is at the end of this document.", ()
 
 
 def order(evidence: Evidence, asked: Mapping[str, Any]) -> Answer:
     """Whether the order of rows tells something."""
     rows = (evidence.manifest or {}).get("beside_others", {}).get("rows")
     if rows is None:
-        return TO_JUDGE, "There is no manifest that says in which order the rows stand.", ()
+        return TO_JUDGE, "No manifest states the order of the rows.", ()
     return (MET if rows == "shuffled" else NOT_MET), f"The manifest records: {rows}.", ()
 
 
 CHECKS: dict[str, Check] = {
-    each.__name__: each
-    for each in (
+    check.__name__: check
+    for check in (
         safe_harbor, pseudonyms, columns, direct, classes, diversity, initial_risk, highest_risk, criterion, attacked,
         cells, differences, utility, reproducible, documented, order,
     )

@@ -103,7 +103,7 @@ def at_size(matches: Longs, size: int, wanted: int) -> float:
     if wanted == size or one == 0.0:
         return one
     if wanted < size:
-        return float(np.mean([_exactly_one(each, size, wanted) for each in matches.tolist()]))
+        return float(np.mean([_exactly_one(match_count, size, wanted) for match_count in matches.tolist()]))
     times = wanted / size
     if none == 0.0:  # every predicate matches somebody already: more people only make more matches
         return one * times * math.exp(-(times - 1.0) * max(float(matches.mean()), 1.0))
@@ -123,10 +123,10 @@ def _exactly_one(matches: int, size: int, wanted: int) -> float:
     """The chance that a sample of `wanted` of `size` people has exactly one of `matches` people."""
     if not matches or size - matches < wanted - 1:
         return 0.0
-    found = matches * wanted / size
-    for place in range(wanted - 1):
-        found *= (size - matches - place) / (size - 1 - place)
-    return found
+    chance = matches * wanted / size
+    for index in range(wanted - 1):
+        chance *= (size - matches - index) / (size - 1 - index)
+    return chance
 
 
 @dataclass(frozen=True)
@@ -200,13 +200,13 @@ class Measured(DictMixin):
             few = min(self.guesses, self.guesses if self.control_guesses is None else self.control_guesses)
             return f"too few possible guesses ({few:,}) to measure a risk"
         if self.weak:
-            return "the attack is too weak to tell: guessing succeeds more often"
+            return "the attack is too weak to measure a risk: guessing succeeds more often"
         risk = self.risk
         assert risk is not None
         if self.control is not None and self.control.value >= 1.0:
-            return "the control group is hit every time: nothing can be told of the release"
+            return "every guess on the control group succeeds: no risk of the release can be measured"
         if self.control is None:
-            return "no control group: the rate also counts what is true of people outside of the release"
+            return "no control group: the rate includes what is true of people outside of the release"
         return "risk measured" if risk.low > 0 else "no risk beyond the control group was measured"
 
     def to_dict(self) -> dict[str, Any]:
@@ -246,10 +246,10 @@ def evidence_of(matched: Sequence[Longs]) -> float:
     for persons in matched:
         if len(persons) in (1, 2):
             step = -1 if len(persons) == 1 else 1
-            for each in persons.tolist():
-                change[each] = change.get(each, 0) + step
+            for person in persons.tolist():
+                change[person] = change.get(person, 0) + step
                 apart += 1
-    together = sum(each * each for each in change.values())
+    together = sum(changes * changes for changes in change.values())
     return min(1.0, apart / together) if together else 1.0
 
 
@@ -257,7 +257,7 @@ def _plain(interval: Interval | None) -> dict[str, float] | None:
     return None if interval is None else {"value": interval.value, "low": interval.low, "high": interval.high}
 
 
-def highest(found: Sequence[Measured]) -> Measured | None:
+def highest(results: Sequence[Measured]) -> Measured | None:
     """The attack with the highest measured risk; `None` where none could be measured."""
-    measured = [(each.risk.value, each.risk.low, place) for place, each in enumerate(found) if each.risk is not None]
-    return found[max(measured, key=lambda item: (item[0], item[1], -item[2]))[2]] if measured else None
+    measured = [(item.risk.value, item.risk.low, index) for index, item in enumerate(results) if item.risk is not None]
+    return results[max(measured, key=lambda item: (item[0], item[1], -item[2]))[2]] if measured else None

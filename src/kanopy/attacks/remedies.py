@@ -13,7 +13,7 @@ MARGIN = 0.05
 LEAST_VALUES = 2
 
 
-def remedies(found: Mapping[str, Any], job: Job) -> list[dict[str, Any]]:
+def remedies(results: Mapping[str, Any], job: Job) -> list[dict[str, Any]]:
     """What would help against the attacks of a report (`AttackReport.to_dict`), each as a change of the job's settings.
 
     The loss that a change costs is not known before the release is made again, and no change is promised to suffice:
@@ -25,22 +25,22 @@ def remedies(found: Mapping[str, Any], job: Job) -> list[dict[str, Any]]:
     >>> [each["settings"] for each in remedies(found, Job(quasi="age", sensitive="ill", k=5))][0]
     {'k': 10}
     """
-    given = [_remedy(change, **settings) for change, settings in _changes(found, job)]
-    return list({each["change"]: each for each in given}.values())
+    given = [_remedy(change, **settings) for change, settings in _changes(results, job)]
+    return list({remedy["change"]: remedy for remedy in given}.values())
 
 
-def _changes(found: Mapping[str, Any], job: Job) -> Iterator[tuple[str, dict[str, Any]]]:
-    beyond = [each for each in found["attacks"] if each["risk"] is not None and each["risk"]["low"] > 0]
-    minimal = found["minimal"] or {"minimality": [], "downcoding": []}
-    believed = [each["column"] for each in minimal["minimality"] if each["told"] and each["people"]]
-    certain = [each for each in minimal["downcoding"] if each["certain_rows"] or each["certain_for_members"]]
-    narrowed = [each for each in minimal["downcoding"] if each["narrowed_rows"]]
+def _changes(results: Mapping[str, Any], job: Job) -> Iterator[tuple[str, dict[str, Any]]]:
+    beyond = [attack for attack in results["attacks"] if attack["risk"] is not None and attack["risk"]["low"] > 0]
+    minimal = results["minimal"] or {"minimality": [], "downcoding": []}
+    believed = [column["column"] for column in minimal["minimality"] if column["told"] and column["people"]]
+    certain = [column for column in minimal["downcoding"] if column["certain_rows"] or column["certain_for_members"]]
+    narrowed = [column for column in minimal["downcoding"] if column["narrowed_rows"]]
     if beyond or certain:
         yield f"raise k from {job.k} to {2 * job.k}", {"k": 2 * job.k}
     guessed = [
         name
         for name in job.sensitive
-        if any(each["attack"] in DISCLOSURE and name in each["detail"] for each in beyond) or name in believed
+        if any(attack["attack"] in DISCLOSURE and name in attack["detail"] for attack in beyond) or name in believed
     ]
     guarded = {name for model in job.models for name in model.sensitive}
     for name in guessed:

@@ -58,15 +58,15 @@ def safe_harbor(release: pl.DataFrame, as_of: date | None = None) -> tuple[Found
     >>> [(each.column, each.letter) for each in safe_harbor(pl.DataFrame({"Phone": ["212-555-0100"], "age": [91]}))]
     [('Phone', 'D'), ('age', 'C')]
     """
-    found = []
+    hits_found = []
     for name in release.columns:
         counted = _counted(release[name])
         hit = _of_values(name, counted, as_of or date.today())
         if hit is None and not _judged_by_values(words_in(name)):
             hit = _of_name(name, counted) or _unique(name, release[name], counted)
         if hit is not None:
-            found.append(hit)
-    return tuple(found)
+            hits_found.append(hit)
+    return tuple(hits_found)
 
 
 Counted = Sequence[tuple[str, int]]
@@ -112,14 +112,14 @@ def _of_values(name: str, counted: Counted, today: date) -> Found | None:
     if _BIRTH_YEAR.search(words):
         early = sum(count for value, count in counted if (year := _year(value)) and today.year - year > OLDEST)
         if early:
-            return Found(name, "C", f"years of birth that tell an age above {OLDEST}", early)
+            return Found(name, "C", f"years of birth that reveal an age above {OLDEST}", early)
     if _ZIP.search(words):
         return _zip(name, counted)
     for letter in "FGNOHIJLMDECBQR":  # the clearest first: a social security number is no telephone number
-        own = _known()[letter]
-        patterns = [re.compile(text) for text in own.get("values", ())]
-        hits = sum(count for value, count in counted if any(each.fullmatch(value.lower()) for each in patterns))
-        if patterns and hits >= own["share"] * rows:
+        letter_rules = _known()[letter]
+        patterns = [re.compile(text) for text in letter_rules.get("values", ())]
+        hits = sum(count for value, count in counted if any(pattern.fullmatch(value.lower()) for pattern in patterns))
+        if patterns and hits >= letter_rules["share"] * rows:
             named = _letter_by_name(words)
             if letter == "D" and named == "E":
                 letter = "E"  # fax numbers look like telephone numbers
@@ -132,7 +132,7 @@ def _of_values(name: str, counted: Counted, today: date) -> Found | None:
 def _older(value: str) -> bool:
     """Whether an age, or a narrow group of ages, lies above 89."""
     plain = value.replace("–", "-").replace(",", " ")
-    numbers = [float(each) for each in re.findall(r"\d+(?:\.\d+)?", plain)]
+    numbers = [float(number_text) for number_text in re.findall(r"\d+(?:\.\d+)?", plain)]
     if not numbers or min(numbers) <= OLDEST or max(numbers) > 130:
         return False
     open_ended = re.search(r"\+|≥|>|or (?:more|older|over)|and (?:over|older|above)", plain)
@@ -140,8 +140,8 @@ def _older(value: str) -> bool:
 
 
 def _year(value: str) -> int | None:
-    found = re.fullmatch(r"(1[89]\d\d|20\d\d)(?:\.0)?", value)
-    return int(found[1]) if found else None
+    match = re.fullmatch(r"(1[89]\d\d|20\d\d)(?:\.0)?", value)
+    return int(match[1]) if match else None
 
 
 def _zip(name: str, counted: Counted) -> Found | None:
@@ -168,11 +168,11 @@ def _letter_by_name(words: str) -> str | None:
     """The identifier that a name speaks of, the longest match first."""
     best = None
     for letter in LETTERS:
-        own = _known()[letter]
-        if "not_names" in own and re.search(own["not_names"], words):
+        letter_rules = _known()[letter]
+        if "not_names" in letter_rules and re.search(letter_rules["not_names"], words):
             continue
-        found = re.search(own["names"], words)
-        length = 0 if found is None else len(found[0])
+        match = re.search(letter_rules["names"], words)
+        length = 0 if match is None else len(match[0])
         if length and (best is None or length > best[0]):
             best = length, letter
     return None if best is None else best[1]
@@ -186,7 +186,7 @@ def _of_name(name: str, counted: Counted) -> Found | None:
         return _first_names(name, counted)
     if not rows or letter is None or _cannot_be(letter, words_in(name), counted):
         return None
-    return Found(name, letter, f"its name speaks of {_known()[letter]['title']}", rows)
+    return Found(name, letter, f"its name suggests {_known()[letter]['title']}", rows)
 
 
 def _first_names(name: str, counted: Counted) -> Found | None:
@@ -203,17 +203,18 @@ def _cannot_be(letter: str, words: str, counted: Counted) -> bool:
     """Whether values are too few or too coarse to be what a name speaks of."""
     values = [value for value, _ in counted]
     rows = sum(count for _, count in counted)
-    small = all(_NUMBER.fullmatch(each) and abs(float(each)) < 100 for each in values)
+    small = all(_NUMBER.fullmatch(text_value) and abs(float(text_value)) < 100 for text_value in values)
     if letter == "C":
         return all(
-            _year(each) or re.fullmatch(r"\d{4}s|\[?\d{4}[–, -]+\d{4}[\])]?|\(missing\)", each) for each in values
+            _year(text_value) or re.fullmatch(r"\d{4}s|\[?\d{4}[–, -]+\d{4}[\])]?|\(missing\)", text_value)
+            for text_value in values
         ) or (small and not _PARTS_OF_DATES.search(words))
     if letter == "B":
         return small or (len(values) < 3 and rows > 20)
     if letter in "PQ":
         return small
     if letter == "A":
-        return not any(any(sign.isalpha() for sign in each) for each in values)
+        return not any(any(sign.isalpha() for sign in text_value) for text_value in values)
     # Numbers and codes of people are of many people: a few values that repeat are kinds of something.
     return (len(values) <= 12 and rows >= 3 * len(values)) or (small and rows > 100)
 
@@ -225,18 +226,18 @@ def _unique(name: str, column: pl.Series, counted: Counted) -> Found | None:
     if nested or rows < FEWEST_UNIQUE or column.drop_nulls().n_unique() < UNIQUE * rows:
         return None
     codes = [value for value, _ in counted if not re.search(r"\s", value)]
-    if len(codes) < UNIQUE * len(counted) or not all(re.search(r"\d", each) for each in codes[:200]):
+    if len(codes) < UNIQUE * len(counted) or not all(re.search(r"\d", code) for code in codes[:200]):
         return None
     if column.dtype.is_integer() and not _running(column):
         return None  # a measure of many values
-    if any(re.fullmatch(r"-?\d+\.\d+", each) for each in codes[:200]):
+    if any(re.fullmatch(r"-?\d+\.\d+", code) for code in codes[:200]):
         return None
     return Found(name, "R", "its values are different in nearly every row", rows)
 
 
 def _running(column: pl.Series) -> bool:
     """Whether whole numbers count rows, or have the same many digits."""
-    known = column.drop_nulls()
-    low, high = int(known.min()), int(known.max())  # type: ignore[arg-type]
+    numbers = column.drop_nulls()
+    low, high = int(numbers.min()), int(numbers.max())  # type: ignore[arg-type]
     same_length = len(str(low)) == len(str(high)) >= 6
-    return bool(known.n_unique() == known.len() and (high - low < 2 * known.len() or same_length))
+    return bool(numbers.n_unique() == numbers.len() and (high - low < 2 * numbers.len() or same_length))

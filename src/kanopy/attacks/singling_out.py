@@ -34,23 +34,25 @@ def singling_out(
     tables: AttackTables, guesses: int, random: np.random.Generator, progress: Progress = SILENT
 ) -> tuple[Measured, ...]:
     """Singling out over all columns, by subsets of every size, and by predicates that one released row has."""
-    found = []
+    measured = []
     sizes = list(range(1, len(tables.columns) + 1))
     everything = _draw(tables, guesses, random, None)
-    found.append(_measure(tables, "all columns", everything, random))
-    for place, size in enumerate(sizes[:-1]):
-        progress("singling out", place / len(sizes))
+    measured.append(_measure(tables, "all columns", everything, random))
+    for index, size in enumerate(sizes[:-1]):
+        progress("singling out", index / len(sizes))
         words = "1 random column" if size == 1 else f"{size} random columns"
-        found.append(_measure(tables, words, _draw(tables, guesses, random, size), random))
-    found.append(_measure(tables, "only one released row says so", unique_predicates(tables, guesses, random), random))
-    return tuple(found)
+        measured.append(_measure(tables, words, _draw(tables, guesses, random, size), random))
+    measured.append(
+        _measure(tables, "predicates of a single released row", unique_predicates(tables, guesses, random), random)
+    )
+    return tuple(measured)
 
 
 def _draw(tables: AttackTables, guesses: int, random: np.random.Generator, size: int | None) -> Drawn:
     """Up to so many different predicates of random released rows, over all columns or `size` random ones."""
     names, says, labels = tables.columns, tables.says, tables.labels
     seen: set[tuple[tuple[str, int], ...]] = set()
-    found = Drawn([], [])
+    drawn_predicates = Drawn([], [])
     attempts = tables.released_rows if size is None else guesses * DRAWS
     rows = (
         random.permutation(tables.released_rows)
@@ -60,8 +62,8 @@ def _draw(tables: AttackTables, guesses: int, random: np.random.Generator, size:
     for row in rows.tolist():
         chosen = names if size is None else random.choice(len(names), size, replace=False)
         predicate = {}
-        for each in chosen:
-            name = str(each) if size is None else names[int(each)]
+        for choice in chosen:
+            name = str(choice) if size is None else names[int(choice)]
             label = int(labels[name][row])
             if says[name][label]:
                 predicate[name] = label
@@ -71,11 +73,11 @@ def _draw(tables: AttackTables, guesses: int, random: np.random.Generator, size:
         if key in seen:
             continue
         seen.add(key)
-        found.predicates.append(predicate)
-        found.rows.append(row)
-        if len(found.predicates) == guesses:
+        drawn_predicates.predicates.append(predicate)
+        drawn_predicates.rows.append(row)
+        if len(drawn_predicates.predicates) == guesses:
             break
-    return found
+    return drawn_predicates
 
 
 def unique_predicates(
@@ -90,13 +92,13 @@ def unique_predicates(
     by_label = {name: _rows_by_label(labels[name]) for name in names}
     seen: set[tuple[tuple[str, int], ...]] = set()
     used: set[int] = set()
-    found = Drawn([], [])
+    drawn_predicates = Drawn([], [])
     for _ in range(guesses * DRAWS):
         row = int(random.integers(tables.released_rows))
         if row in used:
             continue
         wanted = int(random.integers(1, len(names) + 1)) if size is None else size
-        chosen = [names[each] for each in random.choice(len(names), wanted, replace=False)]
+        chosen = [names[position] for position in random.choice(len(names), wanted, replace=False)]
         predicate = {name: int(labels[name][row]) for name in chosen if says[name][labels[name][row]]}
         key = tuple(sorted(predicate.items()))
         if len(predicate) < (1 if size is None else size) or key in seen:
@@ -110,11 +112,11 @@ def unique_predicates(
                 break
         if alike is not None and len(alike) == 1:
             used.add(row)
-            found.predicates.append(predicate)
-            found.rows.append(row)
-            if len(found.predicates) == guesses:
+            drawn_predicates.predicates.append(predicate)
+            drawn_predicates.rows.append(row)
+            if len(drawn_predicates.predicates) == guesses:
                 break
-    return found
+    return drawn_predicates
 
 
 def _rows_by_label(codes: Ints) -> tuple[Longs, Longs]:
@@ -129,16 +131,16 @@ def _measure(tables: AttackTables, detail: str, drawn: Drawn, random: np.random.
     """How many of the predicates single somebody out, in the original and in the control group."""
     count = len(drawn.predicates)
     mine = _matched(tables, tables.people, drawn.predicates)
-    alone = [int(each[0]) for each in mine if len(each) == 1]
+    alone = [int(persons[0]) for persons in mine if len(persons) == 1]
     guesses, hits, counted, beside = None, None, None, 1.0
     if tables.control is not None:
         theirs = _matched(tables, tables.control, drawn.predicates)
-        matches = np.array([len(each) for each in theirs], np.int64)
+        matches = np.array([len(persons) for persons in theirs], np.int64)
         guesses, beside = count, evidence_of(theirs)
         counted = float((matches == 1).mean()) if count else None
         hits = count * at_size(matches, tables.control.count, tables.people.count) if count else 0.0
-    shuffled = [_shuffled(tables, each, random) for each in drawn.predicates]
-    naive = sum(tables.matches(tables.people, each) == 1 for each in shuffled) / count if count else None
+    shuffled = [_shuffled(tables, predicate, random) for predicate in drawn.predicates]
+    naive = sum(tables.matches(tables.people, predicate) == 1 for predicate in shuffled) / count if count else None
     same = tables.control is None or tables.control.count == tables.people.count
     note = "" if same or not count else (
         f"the control rate is that of {tables.people.count:,} {tables.called}, estimated from "
@@ -153,7 +155,7 @@ def _measure(tables: AttackTables, detail: str, drawn: Drawn, random: np.random.
 
 def _matched(tables: AttackTables, people: People, predicates: Sequence[Predicate]) -> list[Longs]:
     """The people whom each predicate covers."""
-    return [np.unique(people.unit_of[tables.matched_rows(people, each)]) for each in predicates]
+    return [np.unique(people.unit_of[tables.matched_rows(people, predicate)]) for predicate in predicates]
 
 
 def _shuffled(tables: AttackTables, predicate: Predicate, random: np.random.Generator) -> dict[str, int]:
@@ -185,8 +187,8 @@ def isolated_people(
         distinct = distinct[np.sort(random.choice(len(distinct), most, replace=False))]
     isolated: list[dict[str, int]] = []
     people: set[int] = set()
-    for place, row in enumerate(distinct.tolist()):
-        progress("isolated people", place / len(distinct))
+    for index, row in enumerate(distinct.tolist()):
+        progress("isolated people", index / len(distinct))
         predicate = {name: label for name, label in zip(names, row, strict=True) if tables.says[name][label]}
         if not predicate:
             continue
@@ -196,6 +198,6 @@ def isolated_people(
             isolated.append(predicate)
     share = None
     if tables.control is not None and isolated:
-        matches = np.array([tables.matches(tables.control, each) for each in isolated], np.int64)
+        matches = np.array([tables.matches(tables.control, predicate) for predicate in isolated], np.int64)
         share = at_size(matches, tables.control.count, tables.people.count)
     return Isolated(len(isolated), len(people), share)

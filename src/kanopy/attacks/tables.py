@@ -81,7 +81,7 @@ class People:
         first, last = int(values[0]), int(values[-1])
         if last - first + 1 == len(values):
             return order[starts[first] : starts[last + 1]]
-        return np.concatenate([order[starts[each] : starts[each + 1]] for each in values.tolist()])
+        return np.concatenate([order[starts[value] : starts[value + 1]] for value in values.tolist()])
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,7 +109,9 @@ class AttackTables:
     @cached_property
     def says(self) -> dict[str, Any]:
         """Per column which labels say something: they cover some value, and not all of them."""
-        return {name: (each.sizes > 0) & (each.sizes < max(each.domain.size, 2)) for name, each in self.covers.items()}
+        return {
+            name: (cover.sizes > 0) & (cover.sizes < max(cover.domain.size, 2)) for name, cover in self.covers.items()
+        }
 
     def matched_rows(self, people: People, predicate: Mapping[str, int]) -> Longs:
         """The rows of some people that a predicate, a label per column, covers; most selective column first."""
@@ -141,9 +143,9 @@ class AttackTables:
 
 
 def _among(inside: Ints, covers: Covers) -> Any:
-    found = np.zeros(covers.domain.size, np.bool_)
-    found[inside] = True
-    return found
+    is_inside = np.zeros(covers.domain.size, np.bool_)
+    is_inside[inside] = True
+    return is_inside
 
 
 def read_tables(
@@ -184,26 +186,25 @@ def read_tables(
     for what, frame in (("original", original), ("release", released), ("control group", control)):
         if frame is not None and not frame.height:
             raise DataError(f"The {what} has no rows. Give one that has.")
-    known = [name for name in shared if name not in unit]
+    known_columns = [name for name in shared if name not in unit]
     if control is not None:
-        if missing := [name for name in (*known, *unit) if name not in control.columns]:
+        if missing := [name for name in (*known_columns, *unit) if name not in control.columns]:
             raise DataError(
-                f"The control group has no column {some(missing)}. It must have the columns of the original: "
-                "the same questions are asked of both."
+                f"The control group has no column {some(missing)}. It must have the same columns as the original."
             )
-        _require_others(original, control, known, unit)
+        _require_others(original, control, known_columns, unit)
     notes = []
     if strangers:
-        notes.append(f"Columns of the release that the original lacks are left out: {some(strangers)}.")
+        notes.append(f"Columns of the release that are not in the original are ignored: {some(strangers)}.")
     labels: dict[str, Ints] = {}
     covers: dict[str, Covers] = {}
     values: dict[str, Ints] = {}
     unreadable = []
-    for name in known:
+    for name in known_columns:
         domain, codes = column_domain(_both(original, control, name))
         texts, of_row = column_values(released[name]).sorted_as_text()
         strange: list[str] = []
-        each = understand(
+        column_covers = understand(
             texts,
             domain,
             (hierarchies or {}).get(name),
@@ -211,11 +212,11 @@ def read_tables(
             null_is_missing=_kept_gaps(domain, texts, of_row),
         )
         if strange:
-            each = _read_again(each)
-        left = [place for place, kind in enumerate(each.kinds) if kind == "unknown"]
+            column_covers = _read_again(column_covers)
+        left = [index for index, kind in enumerate(column_covers.kinds) if kind == "unknown"]
         if left:
             rows = int(np.isin(of_row, left).sum())
-            examples = tuple(str(each.labels[place]) for place in left[:5])
+            examples = tuple(str(column_covers.labels[index]) for index in left[:5])
             unreadable.append(Unreadable(name, len(left), rows, examples))
             if len(left) == len(texts):
                 notes.append(
@@ -223,10 +224,10 @@ def read_tables(
                     "hierarchy (--hierarchies, or a job)."
                 )
                 continue
-        labels[name], covers[name], values[name] = of_row, each, codes
+        labels[name], covers[name], values[name] = of_row, column_covers, codes
     if not covers:
         raise DataError(
-            f"No column of the release can be read: {some(known)}. Give the hierarchies whose "
+            f"No column of the release can be read: {some(known_columns)}. Give the hierarchies whose "
             "labels it uses (--hierarchies, or a job)."
         )
     changed = tuple(name for name in (quasi or covers) if name in covers and (quasi or _changed(covers[name])))
@@ -234,7 +235,7 @@ def read_tables(
     rest = tuple(name for name in covers if name not in (*changed, *wanted))
     if not changed and not wanted:
         changed, rest = rest, ()  # nothing was generalized: everything may be known
-        notes.append("No column of the release is generalized: every column is taken for one that others know.")
+        notes.append("No column of the release is generalized: every column is treated as known to the attacker.")
     units = units_of(original, unit)[0] if unit else np.arange(original.height)
     others = None
     if control is not None:
@@ -269,8 +270,8 @@ def _both(original: pl.DataFrame, control: pl.DataFrame | None, name: str) -> pl
         return pl.concat(frames, how="vertical_relaxed")["value"].alias(name)
     except (pl.exceptions.PolarsError, TypeError):
         raise DataError(
-            f"{name!r} holds {other.dtype} in the control group and {one.dtype} in the original. Read both alike: the "
-            "control group has the schema of the original."
+            f"{name!r} holds {other.dtype} in the control group and {one.dtype} in the original. Give both the same "
+            "types."
         ) from None
 
 
@@ -284,18 +285,18 @@ def _read_again(covers: Covers) -> Covers:
     from kanopy.verify.labels import values_under
 
     values = covers.domain.labels[: covers.domain.present]
-    places = [place for place, kind in enumerate(covers.kinds) if kind == "unknown"]
+    places = [index for index, kind in enumerate(covers.kinds) if kind == "unknown"]
     start, stop, kinds, breadth = covers.start.copy(), covers.stop.copy(), list(covers.kinds), covers.breadth.copy()
     more: list[Ints] = []
     used = len(covers.members)
-    for place in places[: max(1, MOST_READINGS // max(len(values), 1))]:
-        found = values_under(str(covers.labels[place]), values)
-        if not found:
+    for index in places[: max(1, MOST_READINGS // max(len(values), 1))]:
+        covered = values_under(str(covers.labels[index]), values)
+        if not covered:
             continue
-        more.append(np.array(found, np.int32))
-        start[place], stop[place], kinds[place] = used, used + len(found), "interval"
-        breadth[place] = len(found)
-        used += len(found)
+        more.append(np.array(covered, np.int32))
+        start[index], stop[index], kinds[index] = used, used + len(covered), "interval"
+        breadth[index] = len(covered)
+        used += len(covered)
     return replace(
         covers, members=np.concatenate([covers.members, *more]).astype(np.int32), start=start, stop=stop,
         kinds=tuple(kinds), breadth=breadth,
@@ -315,8 +316,8 @@ def _require_others(original: pl.DataFrame, control: pl.DataFrame, names: Sequen
     both = other.join(one.unique(), on=keys, how="semi", nulls_equal=True).height
     if unit and both:
         raise DataError(
-            f"{both:,} of the {other.height:,} people of the control group are in the original as well ({some(unit)}). "
-            "A control group is of other people: leave them out."
+            f"{both:,} of the {other.height:,} people of the control group are also in the original ({some(unit)}). "
+            "Leave them out: a control group consists of other people."
         )
     # Equal rows may be of different people; how often that happens, the rows of the original tell.
     counted = one.group_by(keys).len()["len"]
@@ -324,9 +325,9 @@ def _require_others(original: pl.DataFrame, control: pl.DataFrame, names: Sequen
     chance = alike + LARGEST_OVERLAP
     if not unit and both / other.height > chance + 3.0 * (chance * max(1 - chance, 0) / other.height) ** 0.5:
         raise DataError(
-            f"{both:,} of {other.height:,} rows of the control group are rows of the original as well; by chance "
-            f"about {alike:.0%} would be. A control group is of people who are not in the release: leave those out, "
-            "or hold a group back before the release is made (--control 20% with --job)."
+            f"{both:,} of {other.height:,} rows of the control group are also rows of the original; by chance about "
+            f"{alike:.0%} would be. A control group consists of people who are not in the release: leave these rows "
+            "out, or hold a group back before the release is made (--control 20% with --job)."
         )
 
 
@@ -346,8 +347,8 @@ def hold_out(frame: pl.DataFrame, share: float, unit: Sequence[str] = (), seed: 
     apart = round(count * share)
     if not 0.0 < share < 1.0 or not apart or apart == count:
         raise DataError(
-            f"A control group of {share:.0%} of {count:,} people cannot be held out: name a share above 0 % and below "
-            "100 % that leaves people on both sides."
+            f"A control group of {share:.0%} of {count:,} people cannot be held out. Name a share above 0 % and "
+            "below 100 % that leaves people in both groups."
         )
     chosen = np.zeros(count, np.bool_)
     chosen[np.random.default_rng(seed).choice(count, apart, replace=False)] = True

@@ -15,6 +15,7 @@ from typing import Any
 from kanopy import _temporary
 from kanopy._errors import JobError, KanopyError
 from kanopy._progress import Callback, Step
+from kanopy.cli import logs
 
 STANDARD = "-"
 """What standard input and output are called among files."""
@@ -30,7 +31,7 @@ def _plainer(error: UnicodeError) -> tuple[str, int]:
     assert isinstance(error, UnicodeEncodeError)
     letters = error.object[error.start : error.end]
     return "".join(
-        _PLAINER.get(each) or each.encode("ascii", "backslashreplace").decode() for each in letters
+        _PLAINER.get(letter) or letter.encode("ascii", "backslashreplace").decode() for letter in letters
     ), error.end
 
 
@@ -82,9 +83,11 @@ def standard_output(output: str) -> Iterator[str]:
 
 def emit(result: dict[str, Any], show: Callable[[Any], None] | None = None) -> None:
     """The result of a command: JSON, or what `show(console)` draws."""
+    if logs.is_on():
+        logs.result(result)
     if _json_mode:
         _print_json(result)
-    elif show is not None:
+    elif show is not None and not _log_owns_terminal():
         show(console())
 
 
@@ -92,16 +95,26 @@ def worked_out(result: dict[str, Any], show: Callable[[Any], None]) -> Callable[
     """The result of a command, worked out to the last letter now and shown later: what fails, fails now."""
     if _json_mode:
         json.dumps(result, allow_nan=False)
-        return lambda: _print_json(result)
     out = console()
     with out.capture() as drawn:
-        show(out)
+        if not _json_mode:
+            show(out)
 
     def write() -> None:
-        out.file.write(drawn.get())
-        out.file.flush()
+        if logs.is_on():
+            logs.result(result)
+        if _json_mode:
+            _print_json(result)
+        elif not _log_owns_terminal():
+            out.file.write(drawn.get())
+            out.file.flush()
 
     return write
+
+
+def _log_owns_terminal() -> bool:
+    """Whether what a person would read belongs on standard error, which carries log lines instead."""
+    return logs.is_on() and _table_mode
 
 
 def _print_json(result: dict[str, Any]) -> None:
@@ -146,7 +159,7 @@ def spoken(message: str) -> str:
     >>> spoken("Name the columns (quasi=…), or choose missing='suppress'.")
     'Name the columns (--quasi …), or choose --missing suppress.'
     """
-    return _SPOKEN.sub(lambda found: f"--{found[1]} {found[2] or found[3]}", message)
+    return _SPOKEN.sub(lambda match: f"--{match[1]} {match[2] or match[3]}", message)
 
 
 def grid(titles: Iterable[str], rows: Iterable[Iterable[Any]], **options: Any) -> Any:
@@ -163,7 +176,10 @@ def grid(titles: Iterable[str], rows: Iterable[Iterable[Any]], **options: Any) -
 
 
 def note(text: str) -> None:
-    """A remark for the user, always on standard error."""
+    """A remark for the user, always on standard error; a log only counts it, because it may quote values."""
+    if logs.is_on():
+        logs.count_note()
+        return
     from rich.console import Console
     from rich.text import Text
 
@@ -178,6 +194,9 @@ def fail(error: KanopyError) -> int:
     message = spoken(str(error))
     if _json_mode:
         _print_json({"error": {"kind": type(error).__name__, "message": message}})
+    if logs.is_on():
+        logs.line("error", kind=type(error).__name__)
+        return error.exit_status
     title = "No solution: " if error.exit_status == 1 else "" if error.exit_status == 130 else "Error: "
     text = Text(title, style="bold red" if error.exit_status == 2 else "bold yellow").append(message, style="default")
     Console(stderr=True, highlight=False).print(text)
@@ -190,6 +209,16 @@ def progress_bar() -> Iterator[Callback]:
     from rich.console import Console
     from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
+    if logs.is_on():
+        stages: list[str] = []
+
+        def log(step: Step) -> None:
+            if step.stage not in stages[-1:]:
+                stages.append(step.stage)
+                logs.line("stage", stage=step.stage)
+
+        yield log
+        return
     stream = Console(stderr=True)
     bar = Progress(
         SpinnerColumn(),
@@ -204,12 +233,12 @@ def progress_bar() -> Iterator[Callback]:
     with bar:
         task = bar.add_task("starting", total=None, note="")
 
-        told: list[str] = []
+        stages_shown: list[str] = []
 
         def show(step: Step) -> None:
-            if step.stage.startswith("preparing") and not told and not stream.is_terminal:
-                told.append(step.stage)
-                often = "each run, because no folder can be written to (NUMBA_CACHE_DIR names one)"
+            if step.stage.startswith("preparing") and not stages_shown and not stream.is_terminal:
+                stages_shown.append(step.stage)
+                often = "every run, because the cache folder is not writable (NUMBA_CACHE_DIR sets another)"
                 often = "the first run, once" if "first" in step.note else often
                 note(f"Compiled code is prepared in {often}; this takes some seconds.")
             total = None if step.fraction is None else 1.0

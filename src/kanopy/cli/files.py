@@ -53,10 +53,10 @@ def hierarchies_in(folder: Path | None, columns: Iterable[str]) -> dict[str, Any
     """The hierarchies of some columns in a folder, read."""
     from kanopy.hierarchy.files.files import find_hierarchies, read_hierarchy
 
-    found = {} if folder is None else find_hierarchies(folder, list(columns))
-    if folder is not None and not found:
+    files = {} if folder is None else find_hierarchies(folder, list(columns))
+    if folder is not None and not files:
         refuse_in_vain({"--hierarchies": HIERARCHIES})
-    return {name: read_hierarchy(path, column=name) for name, path in found.items()}
+    return {name: read_hierarchy(path, column=name) for name, path in files.items()}
 
 
 def key_for(job: Any, key_file: Path | None, data: str = "") -> bytes | None:
@@ -65,22 +65,22 @@ def key_for(job: Any, key_file: Path | None, data: str = "") -> bytes | None:
 
     if key_file is not None and data and os.path.realpath(key_file) in map(os.path.realpath, inputs_of(data)):
         raise JobError(
-            f"The key file {str(key_file)!r} is the table itself, which others have. Name a file of its own."
+            f"The key file {str(key_file)!r} is the table itself, so the key is not secret. Name another file."
         )
     return key_of_run(job, key_file)
 
 
 def drawn(
-    found: Any, output: Path, source: str, table: Callable[[Any], str], chart: Callable[[Any], dict[str, Any]]
+    results: Any, output: Path, source: str, table: Callable[[Any], str], chart: Callable[[Any], dict[str, Any]]
 ) -> bytes:
     """A comparison or map as its suffix asks: the page, the `table`, or the `chart` as a picture or for Vega-Lite."""
     from kanopy.report.render import picture, standalone
 
     if output.suffix == ".html":
-        page: str = found.to_html(Path(shown_address(source)).name)
+        page: str = results.to_html(Path(shown_address(source)).name)
         return page.encode("utf-8")
     if output.suffix == ".csv":
-        return table(found).encode("utf-8")
+        return table(results).encode("utf-8")
     if output.suffix == ".json":
-        return json.dumps(standalone(chart(found)), indent=1).encode("utf-8")
-    return picture(chart(found), output.suffix[1:])
+        return json.dumps(standalone(chart(results)), indent=1).encode("utf-8")
+    return picture(chart(results), output.suffix[1:])

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from kanopy.hierarchy.hierarchy import Hierarchy
     from kanopy.hierarchy.suggest import Suggestion
 
-hierarchy = typer.Typer(help="Build, look at, choose and compare generalization hierarchies.", no_args_is_help=True)
+hierarchy = typer.Typer(help="Build, show, choose and compare generalization hierarchies.", no_args_is_help=True)
 hierarchy.command("methods")(lists.methods)
 hierarchy.command("evaluate")(semantics.evaluate)
 hierarchy.command("improve")(semantics.improve)
@@ -47,10 +47,10 @@ def build(
         int | None, typer.Option(help="For ontology and semantic-clusters: levels, values and top included.")
     ] = None,
     max_fan_out: Annotated[int | None, typer.Option(help="For ontology: the most children a node may have.")] = None,
-    senses: Annotated[str | None, typer.Option(help="For ontology methods: a file that says what values mean.")] = None,
+    senses: Annotated[str | None, typer.Option(help="For ontology methods: a file with the senses of values.")] = None,
     style: Style = None,
     classification: Annotated[
-        str | None, typer.Option(help="Take the levels of this classification; see `kanopy classifications list`.")
+        str | None, typer.Option(help="Use the levels of this classification; see `kanopy classifications list`.")
     ] = None,
     layout: o.Form = None,
     **given: Any,
@@ -70,9 +70,9 @@ def build(
     check_outputs(inputs_of(data), output)
     if classification is not None:
         method = _implied(method, "classification")
-    own = {"levels": levels, "max_fan_out": max_fan_out, "senses": senses, "style": style}
-    own["classification"] = classification
-    named = {name: value for name, value in own.items() if value is not None}
+    options = {"levels": levels, "max_fan_out": max_fan_out, "senses": senses, "style": style}
+    options["classification"] = classification
+    named = {name: value for name, value in options.items() if value is not None}
     proposal: Proposal | None = None
     if method == "auto":
         from kanopy._parameter_types import Integer, taken
@@ -206,7 +206,7 @@ def show_file(
     svg: Annotated[Path | None, typer.Option(help="Also draw it as SVG into this file.")] = None,
     html: Annotated[Path | None, typer.Option(help="Also write an interactive page into this file.")] = None,
     level: Annotated[int | None, typer.Option(help="Mark the nodes of this level in the drawings.")] = None,
-    lines: Annotated[int, typer.Option(help="About how many lines to print.")] = 60,
+    lines: Annotated[int, typer.Option(help="The approximate number of lines to print.")] = 60,
 ) -> None:
     """Show a hierarchy as a tree, folded when it is large."""
     from kanopy._files import write_whole
@@ -273,7 +273,7 @@ def suggest(
         tried = [_release_loss(frame, column, entry, wanted) for entry in ranking]
         order = best_first(ranking, tried)
         ranking, releases = [ranking[i] for i in order], [tried[i] for i in order]
-        note = "Ranked by what the release of the job loses with each."
+        note = "Ranked by the loss of the job's release with each method."
     if output is not None:
         write_hierarchy(ranking[0].hierarchy, output)
     listed = [
@@ -313,9 +313,7 @@ def suggest(
             levels = [", ".join(labels) for labels in _first_labels(entry.hierarchy)]
             console.print(Text(f"{_called(entry.builder)}: {' | '.join(levels)}"))
             if entry.unsure:
-                console.print(
-                    Text(f"  unsure what they mean: {len(entry.unsure)} ({some(entry.unsure)})", style="yellow")
-                )
+                console.print(Text(f"  uncertain meaning: {len(entry.unsure)} ({some(entry.unsure)})", style="yellow"))
         console.print(Text(f"Best: {ranking[0].method}: {ranking[0].reason}."))
         console.print(
             Text(f"Loss: at the lowest level with groups of at least {k} rows; typical: averaged over larger k.")
@@ -335,12 +333,12 @@ MOST_LEVELS = 5
 def _first_labels(hierarchy: Hierarchy) -> list[list[str]]:
     """The first labels of some levels above the values, the coarsest last; more of a level are hinted at."""
     short = hierarchy.with_levels(MOST_LEVELS + 1) if hierarchy.height > MOST_LEVELS else hierarchy
-    found = []
+    first_labels = []
     for level in range(1, short.height + 1):
         nodes = short.level(level).nodes
         more = ["…"] if len(nodes) > MOST_LABELS else []
-        found.append([short.label(int(node)) for node in nodes[:MOST_LABELS]] + more)
-    return found
+        first_labels.append([short.label(int(node)) for node in nodes[:MOST_LABELS]] + more)
+    return first_labels
 
 
 def _release_loss(frame: pl.DataFrame, column: str, entry: Suggestion, job: Job) -> float | None:
@@ -392,13 +390,13 @@ def compare(
     if (data is None) != (column is None):
         raise InputError("To measure the loss give both --data and --column.")
     hierarchies = [read_hierarchy(file, require_nesting=False) for file in files]
-    found = compare_hierarchies(hierarchies)
+    comparison = compare_hierarchies(hierarchies)
     reduced = None if data is None or column is None else _column(data, column, given["missing_tokens"], layout)
     k = given["k"]
     losses = [None if reduced is None or not h.nested else loss_at(h, reduced, k) for h in hierarchies]
     listed = [
         {"file": str(file), **facts.to_dict(), "groups": groups, "loss": None if loss is None else loss[0]}
-        for file, facts, groups, loss in zip(files, found.outlines, found.groups, losses, strict=True)
+        for file, facts, groups, loss in zip(files, comparison.outlines, comparison.groups, losses, strict=True)
     ]
 
     def show(console: Any) -> None:
@@ -410,14 +408,14 @@ def compare(
             for entry in listed
         )  # fmt: skip
         console.print(grid(("file", ">values", ">height", "nodes per level", ">loss"), rows))
-        console.print(Text(_agreement(files, found.groups, found.shared_groups, found.same)))
+        console.print(Text(_agreement(files, comparison.groups, comparison.shared_groups, comparison.same)))
 
     emit(
         {
             "hierarchies": listed,
-            "common_values": found.common_values,
-            "shared_groups": [list(row) for row in found.shared_groups],
-            "same": found.same,
+            "common_values": comparison.common_values,
+            "shared_groups": [list(row) for row in comparison.shared_groups],
+            "same": comparison.same,
             "k": k,
         },
         show,
@@ -425,13 +423,13 @@ def compare(
 
 
 def _short(sizes: Any) -> str:
-    shown = [str(size) for size in sizes]
-    return " ".join(shown if len(shown) <= 12 else [*shown[:6], "…", *shown[-5:]])
+    size_texts = [str(size) for size in sizes]
+    return " ".join(size_texts if len(size_texts) <= 12 else [*size_texts[:6], "…", *size_texts[-5:]])
 
 
 def _agreement(files: list[Path], groups: tuple[int, ...], shared: tuple[tuple[int, ...], ...], same: bool) -> str:
     if same:
-        return "They generalize every value alike."
+        return "They generalize every value in the same way."
     return "\n".join(
         f"{files[0].name} and {files[i].name} share {shared[0][i]} groups of values (of {groups[0]} and {groups[i]})."
         for i in range(1, len(files))

@@ -12,7 +12,7 @@ from kanopy._parameter_types import refuse
 from kanopy.cli import options as o
 from kanopy.cli.console import emit, grid
 
-Name = Annotated[str | None, typer.Argument(help="Only this one, with its parameters.", show_default=False)]
+Name = Annotated[str | None, typer.Argument(help="Show only this one, with its parameters.", show_default=False)]
 
 
 @o.command()
@@ -27,24 +27,24 @@ def algorithms(name: Name = None) -> None:
     classes: dict[str, Any] = {**dict.fromkeys(ALGORITHMS), **MASKINGS}
     if name is not None:
         chosen = called(name, classes, "algorithm")
-        listed = [{**each, **declared_parameters(classes[chosen] or algorithm_class(chosen))} for each in listed
-                  if each["name"] == chosen]  # fmt: skip
+        listed = [{**entry, **declared_parameters(classes[chosen] or algorithm_class(chosen))} for entry in listed
+                  if entry["name"] == chosen]  # fmt: skip
 
     def show(out: Any) -> None:
         from rich.padding import Padding
         from rich.text import Text
 
-        for each in listed:
-            facts = f"  {each['recoding']} · models: {each['models']} · {each['proves'] or 'heuristic'}"
-            if each["anytime"]:
+        for entry in listed:
+            facts = f"  {entry['recoding']} · models: {entry['models']} · {entry['proves'] or 'heuristic'}"
+            if entry["anytime"]:
                 facts += " · stops at any time"
-            out.print(Text(each["name"], style="bold").append(facts, style="not bold dim"))
-            sentence = f"{each['does'][0].upper()}{each['does'][1:]}. {each['source']}. For {each['attributes']}."
+            out.print(Text(entry["name"], style="bold").append(facts, style="not bold dim"))
+            sentence = f"{entry['does'][0].upper()}{entry['does'][1:]}. {entry['source']}. For {entry['attributes']}."
             out.print(Padding(Text(sentence), (0, 0, 0, 2)))
-            show_declared(out, each)
+            show_declared(out, entry)
         if name is None:
             out.print()
-            for kind in dict.fromkeys(each["recoding"] for each in listed):
+            for kind in dict.fromkeys(algorithm_entry["recoding"] for algorithm_entry in listed):
                 out.print(f"[bold]{kind}[/]: {recoding_words(kind)}.")
             for word, meaning in MODEL_WORDS.items():
                 out.print(f"models [bold]{word}[/]: {meaning}.")
@@ -62,13 +62,13 @@ def schema(**given: Any) -> None:
     import json
 
     from kanopy._files import write_whole
-    from kanopy._job.schema import job_schema
     from kanopy.cli.files import check_outputs
+    from kanopy.linked.schema import any_job_schema
 
-    text = json.dumps(job_schema(), indent=1, ensure_ascii=False)
+    text = json.dumps(any_job_schema(), indent=1, ensure_ascii=False)
     output = given["output"]
     if output is None:
-        emit(job_schema(), lambda out: out.print(text, markup=False, highlight=False, soft_wrap=True))
+        emit(any_job_schema(), lambda out: out.print(text, markup=False, highlight=False, soft_wrap=True))
         return
     check_outputs([], output, suffixes=(".json",))
     write_whole(output, f"{text}\n")
@@ -82,9 +82,9 @@ def models(name: Name = None) -> None:
 
     chosen = MODELS if name is None else {(kind := MODELS.find(name)).name: kind}
     listed: list[dict[str, Any]] = [
-        {"name": each, "summary": kind.summary, "example": kind.example, "definition": _first_line(kind)}
+        {"name": entry, "summary": kind.summary, "example": kind.example, "definition": _first_line(kind)}
         | (declared_parameters(kind) if name is not None else {})
-        for each, kind in chosen.items()
+        for entry, kind in chosen.items()
     ]
     _emit_table("models", listed, {"model": "name", "in one sentence": "summary", "--model": "example"})
 
@@ -97,9 +97,9 @@ def methods(name: Name = None) -> None:
 
     chosen = BUILDERS if name is None else {(kind := BUILDERS.find(name)).method: kind}
     listed: list[dict[str, Any]] = [
-        {"name": each, "summary": kind.summary, "parameters": defaults(kind), "kinds": sorted(kind.fits)}
+        {"name": entry, "summary": kind.summary, "parameters": defaults(kind), "kinds": sorted(kind.fits)}
         | (declared_parameters(kind) if name is not None else {})
-        for each, kind in chosen.items()
+        for entry, kind in chosen.items()
     ]
     _emit_table("methods", listed, {"method": "name", "what it does": "summary", "parameters": "parameters"})
 
@@ -120,15 +120,15 @@ def _emit_table(key: str, listed: list[dict[str, Any]], titles: dict[str, str]) 
         from rich.text import Text
 
         table = grid(titles, ())
-        for each in listed:
-            cells = [each[field] for field in titles.values()]
-            shown = [
+        for entry in listed:
+            cells = [entry[field] for field in titles.values()]
+            texts = [
                 ", ".join(f"{n}={v}" for n, v in cell.items()) if isinstance(cell, dict) else cell for cell in cells
             ]
-            table.add_row(Text(shown[0], style="bold"), *map(Text, shown[1:]))
+            table.add_row(Text(texts[0], style="bold"), *map(Text, texts[1:]))
         out.print(table)
-        for each in listed:
-            show_declared(out, each)
+        for entry in listed:
+            show_declared(out, entry)
 
     emit({key: listed}, show)
 
@@ -140,8 +140,13 @@ def show_declared(out: Any, entry: dict[str, Any]) -> None:
         out.print("It has no parameters.")
         return
     rows = (
-        (each["name"], "required" if each["required"] else str(each["default"]), each["meaning"], each["kind"])
-        for each in entry["declared"]
+        (
+            parameter["name"],
+            "required" if parameter["required"] else str(parameter["default"]),
+            parameter["meaning"],
+            parameter["kind"],
+        )
+        for parameter in entry["declared"]
     )
     out.print(grid(("parameter", "default", "meaning", "values"), rows))
 
@@ -154,26 +159,25 @@ def treatments(name: Name = None) -> None:
     chosen = TREATMENTS if name is None else {(kind := TREATMENTS.find(name)).name: kind}
     listed: list[dict[str, Any]] = [
         {
-            "name": each, "does": kind.summary, "guarantees": kind.guarantees, "lacks": kind.lacks,
-            "source": kind.source, "takes": kind.takes, "secret": kind.secret, "piecewise": in_pieces(each),
+            "name": entry, "does": kind.summary, "guarantees": kind.guarantees, "lacks": kind.lacks,
+            "source": kind.source, "takes": kind.takes, "secret": kind.secret, "piecewise": in_pieces(entry),
         }
         | (declared_parameters(kind) if name is not None else {})
-        for each, kind in chosen.items()
+        for entry, kind in chosen.items()
     ]  # fmt: skip
 
     def show(out: Any) -> None:
         from rich.padding import Padding
         from rich.text import Text
 
-        for each in listed:
-            secret = {"none": "", "seed": " · secret random numbers", "key": " · needs a key"}[each["secret"]]
-            facts = f"  {each['takes']}{' · piece by piece' if each['piecewise'] else ''}{secret}"
-            out.print(Text(each["name"], style="bold").append(facts, style="not bold dim"))
-            sentence = (
-                f"{each['does'][0].upper()}{each['does'][1:]}. Guarantees: {each['guarantees']}. Not: {each['lacks']}."
-            )
+        for entry in listed:
+            secret = {"none": "", "seed": " · secret random numbers", "key": " · needs a key"}[entry["secret"]]
+            facts = f"  {entry['takes']}{' · piece by piece' if entry['piecewise'] else ''}{secret}"
+            out.print(Text(entry["name"], style="bold").append(facts, style="not bold dim"))
+            does = f"{entry['does'][0].upper()}{entry['does'][1:]}"
+            sentence = f"{does}. Guarantees: {entry['guarantees']}. Not: {entry['lacks']}."
             out.print(Padding(Text(sentence), (0, 0, 0, 2)))
-            show_declared(out, each)
+            show_declared(out, entry)
 
     emit({"treatments": listed}, show)
 
@@ -202,15 +206,17 @@ def treatments_given(texts: Iterable[str]) -> dict[str, Any]:
     from kanopy._parameters import make, parse
     from kanopy.treatments.registry import TREATMENTS
 
-    found: dict[str, Any] = {}
+    treatment_of_column: dict[str, Any] = {}
     wrong = [text for text in texts if not all(text.partition("=")[::2])]
     refuse([f"A treatment is written COLUMN=METHOD[:name=value;…], not {short(text)}." for text in wrong])
     for text in texts:
-        column, _, said = text.partition("=")
-        method, _, parameters = said.partition(":")
+        column, _, method_text = text.partition("=")
+        method, _, parameters = method_text.partition(":")
         kind = TREATMENTS.find(method.strip())
-        found[column.strip()] = make(kind, parse(kind, [each for each in parameters.split(";") if each.strip()]))
-    return found
+        treatment_of_column[column.strip()] = make(
+            kind, parse(kind, [setting for setting in parameters.split(";") if setting.strip()])
+        )
+    return treatment_of_column
 
 
 def show_treatments(out: Any, result: Any) -> None:

@@ -16,13 +16,13 @@ PASSWORD = "KANOPY_APP_PASSWORD"
 
 @o.command()
 def app(
-    data: Annotated[str | None, typer.Argument(help="A table to open first, as every command takes it.")] = None,
+    data: Annotated[str | None, typer.Argument(help="A table to open, in any form that every command accepts.")] = None,
     port: Annotated[int | None, typer.Option(help="The port [default: the first free one from 8790 on].")] = None,
     host: Annotated[
-        str, typer.Option(help=f"The address to listen on; other than this machine asks for {PASSWORD}.")
+        str, typer.Option(help=f"The address to listen on; an address other than this machine requires {PASSWORD}.")
     ] = "127.0.0.1",
     browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open the page in the browser.")] = True,
-    project: Annotated[Path, typer.Option(help="The folder that keeps the work.")] = Path("kanopy-project"),
+    project: Annotated[Path, typer.Option(help="The project folder.")] = Path("kanopy-project"),
 ) -> None:
     """Open the page: look at hierarchies, move sliders, take the release home. Everything stays on this machine."""
     from rich.text import Text
@@ -51,17 +51,18 @@ def record(
     """Verify the record of a project: no line changed, every release and manifest as it was recorded and signed."""
     from kanopy.app.record import said, verify_record
 
-    found = verify_record(project)
+    verification = verify_record(project)
 
     def show(out: Any) -> None:
-        rows = [(each["date"], each["who"], said(each)) for each in found["events"]]
+        rows = [(event["date"], event["who"], said(event)) for event in verification["events"]]
         out.print(grid(("date", "who", "what"), rows))
-        for each in found["differences"]:
-            out.print(f"Not as recorded: {each}.", markup=False)
-        whole = "its files are as recorded" if not found["differences"] else "its files are not"
-        out.print(f"{counted(len(found['events']), 'event')}, no line changed; {whole}. Last hash: {found['head']}",
+        for difference in verification["differences"]:
+            out.print(f"Not as recorded: {difference}.", markup=False)
+        whole = "its files are as recorded" if not verification["differences"] else "its files are not"
+        events = counted(len(verification["events"]), "event")
+        out.print(f"{events}, no line changed; {whole}. Last hash: {verification['head']}",
                   soft_wrap=True, markup=False)  # fmt: skip
 
-    emit(found, show)
-    if found["differences"]:
+    emit(verification, show)
+    if verification["differences"]:
         raise typer.Exit(1)

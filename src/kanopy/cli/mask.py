@@ -26,13 +26,13 @@ def mask(
     targets: Annotated[
         str | None,
         typer.Option(
-            help="What may replace an answer: frequent (the default; an answer that k people gave, a broader term, or "
-            "*) or any (as in the thesis; one person's words may be published k times)."
+            help="What may replace an answer: frequent (the default: an answer that k people gave, a broader term, "
+            "or *) or any (as in the thesis: one person's words may be published k times)."
         ),
     ] = None,
     allow: Annotated[
         list[str] | None,
-        typer.Option(help=f"Kinds of texts that count as answers like others: number, place, date, …; {o.SEVERAL}."),
+        typer.Option(help=f"Kinds of texts to treat as ordinary answers: number, place, date, …; {o.SEVERAL}."),
     ] = None,
     guide: Annotated[
         str | None,
@@ -40,7 +40,7 @@ def mask(
             help="A similarity measure (wu-palmer, the default; path, lin, …), discernibility, random or random-record."
         ),
     ] = None,
-    measure: Annotated[str | None, typer.Option(help="State quality in another measure than the guide.")] = None,
+    measure: Annotated[str | None, typer.Option(help="The measure of quality, if not that of --guide.")] = None,
     algorithm: Annotated[
         str | None,
         typer.Option(help="fusion (the default), local-recoding, semantic-microaggregation or semantic-swapping."),
@@ -48,11 +48,11 @@ def mask(
     search: Annotated[
         str | None, typer.Option(help="greedy (as in the thesis; the default) or refined (keeps more meaning).")
     ] = None,
-    heuristics: Annotated[str | None, typer.Option(help="Which of the three are on, e.g. 12.")] = None,
+    heuristics: Annotated[str | None, typer.Option(help="The heuristics in use, e.g. 12 for the first two.")] = None,
     ontology: Annotated[
         str | None, typer.Option(help="`wordnet` (the default), or an ontology file; several joined by +.")
     ] = None,
-    vgh: Annotated[Path | None, typer.Option(help="An ordinary hierarchy file as the ontology.")] = None,
+    vgh: Annotated[Path | None, typer.Option(help="A hierarchy file to use as the ontology.")] = None,
     senses: Annotated[Path | None, typer.Option(help="A file of chosen senses and synonyms (.senses.toml).")] = None,
     decisions: Annotated[
         Path | None,
@@ -66,7 +66,7 @@ def mask(
     diversity: Annotated[
         str | None, typer.Option(help="Different confidential values per group, e.g. 2 or illness=3.")
     ] = None,
-    seed: Annotated[int | None, typer.Option(help="Settles what is left to chance.")] = None,
+    seed: Annotated[int | None, typer.Option(help="The seed of random choices.")] = None,
     layout: o.Form = None,
     **given: Any,
 ) -> None:
@@ -77,7 +77,7 @@ def mask(
     from kanopy.masking.job import MaskJob
 
     if embedding is not None and not embedding.is_dir():
-        raise JobError(f"There is no folder {str(embedding)!r} with a model. Give the folder of one.")
+        raise JobError(f"There is no folder {str(embedding)!r} with a model. Give the folder of a local model.")
     sensitive = o.columns(given["sensitive"])
     asked: dict[str, Any] = {
         "targets": targets, "allow": o.columns(allow) or None, "guide": guide, "measure": measure, "search": search,
@@ -89,16 +89,16 @@ def mask(
     columns: dict[str, Any] = {"weights": _per_column(weights, "weights")} if weights else {}
     job: Any
     if given["job"] is not None:
-        own = Job.read(given["job"])
-        masks = own.masks
-        parameters = {**(own.parameters if masks else {}), **asked}
+        file_job = Job.read(given["job"])
+        masks = file_job.masks
+        parameters = {**(file_job.parameters if masks else {}), **asked}
         if diversity is not None:
-            parameters["diversity"] = _diversity(diversity, sensitive or own.sensitive)
+            parameters["diversity"] = _diversity(diversity, sensitive or file_job.sensitive)
         job = o.job_of(
             given,
-            algorithm=algorithm or (own.algorithm if masks else "fusion"),
+            algorithm=algorithm or (file_job.algorithm if masks else "fusion"),
             parameters=parameters,
-            quasi=[*own.quasi, *asked.get("text", ()), *o.columns(given["quasi"])],
+            quasi=[*file_job.quasi, *asked.get("text", ()), *o.columns(given["quasi"])],
             **columns,
         )
     else:
@@ -130,7 +130,8 @@ def baseline(
         float | None,
         typer.Option(
             help="noise: a share of the spread (0.1); rounding: the base; resampling: draws (3); rank-swapping: "
-            "percent of the rows (5); pram: the probability to stay (0.8); sampling: a share of the rows (0.1)."
+            "percent of the rows (5); pram: the probability that a value stays (0.8); sampling: a share of the "
+            "rows (0.1)."
         ),
     ] = None,
     layout: o.Form = None,
@@ -154,7 +155,9 @@ def baseline(
     check_outputs(inputs, table=None if output == STANDARD else output)
     by_group = method == "representatives"
     if given["k"] is not None and not by_group:
-        raise JobError(f"{method} promises no k. Leave -k out, or use `kanopy mask` or `kanopy anonymize`.")
+        raise JobError(
+            f"{method} does not guarantee k-anonymity. Leave -k out, or use `kanopy mask` or `kanopy anonymize`."
+        )
     if by_group and amount is not None:
         raise JobError("representatives takes -k, the people in each group, and no amount.")
     source = read_data(data, layout)
@@ -186,9 +189,9 @@ def baseline(
             out.print(f"Left out: {', '.join(left)}.", markup=False)
 
     facts = {"method": method, "columns": list(named), "rows": len(published), "unique_rows": alone, "left_out": left}
-    with standard_output(output) as place:
+    with standard_output(output) as output_path:
         with staged(forbidden=inputs) as release:
-            release.table(published, place, dialect=source.dialect)
+            release.table(published, output_path, dialect=source.dialect)
         emit({**facts, "seed": given["seed"], "guarantees_k": False}, show_it)
 
 
@@ -197,13 +200,13 @@ def _per_column(texts: list[str] | None, name: str) -> dict[str, Any]:
     from kanopy._parameters import parameters_of
     from kanopy.masking.job import MaskJob
 
-    found: dict[str, Any] = {}
+    settings: dict[str, Any] = {}
     for text in texts or ():
         read = parameters_of(MaskJob)[name].kind.read(text)
         if isinstance(read, str):
             raise JobError(f"Write --{name} as column=number, not {text!r}.")
-        found |= read
-    return found
+        settings |= read
+    return settings
 
 
 def _diversity(text: str | None, sensitive: tuple[str, ...]) -> dict[str, Any]:
@@ -224,7 +227,7 @@ def show_masking(out: Any, result: Any, output: str, report: Path | None) -> Non
 
     from kanopy.cli.release import show_seconds, show_untouched
 
-    found = result.summary()
+    summary = result.summary()
     columns = result.job.columns
     guarded = {name for model in result.job.models for name in model.sensitive}
     looked_after = {*columns, *result.job.pseudonymize, *guarded}
@@ -232,42 +235,44 @@ def show_masking(out: Any, result: Any, output: str, report: Path | None) -> Non
     if as_they_are:
         out.print(
             Text("! ", style="bold yellow").append(
-                f"Only {', '.join(columns)} {'is' if len(columns) == 1 else 'are'} protected. Published as they are, "
-                f"and not protected: {', '.join(as_they_are)}. Name with --quasi what others may know.",
+                f"Only {', '.join(columns)} {'is' if len(columns) == 1 else 'are'} protected. Published unchanged, "
+                f"and not protected: {', '.join(as_they_are)}. Name columns that an attacker may know with --quasi.",
                 style="default not bold",
             )
         )
     if result.masked.guarantees_k:
         out.print(
             f"[bold green]✓[/] Every published combination of {', '.join(columns)} is shared by at least "
-            f"[bold]{counted(result.verification.smallest_class, 'row')}[/] (k = {result.job.k}), "
-            "checked again on what is published."
+            f"[bold]{counted(result.verification.smallest_class, 'row')}[/] (k = {result.job.k}), verified on the "
+            "published labels."
         )
     else:
-        out.print("[bold yellow]![/] Answers were swapped. No number of equal rows is promised.")
+        out.print("[bold yellow]![/] Answers were swapped. k-anonymity is not guaranteed.")
     if result.job.targets == "any":
-        rare = found["rare_answers_shown"]
+        rare = summary["rare_answers_shown"]
         out.print(
             f"[bold yellow]![/] {counted(rare, 'published answer')} {'was' if rare == 1 else 'were'} given by fewer "
-            f"than {result.job.k} people: --targets any publishes the words of single people."
+            f"than {result.job.k} people: --targets any publishes answers of single people."
         )
     show_untouched(out, result)
-    shown = result.evaluation.substitutions()
-    if shown:
-        rows = ((_answer(each["from"]), _answer(each["to"]), f"{each['people']:,}", f"{each['similarity']:.3f}")
-                for each in shown[:10])  # fmt: skip
+    substitutions = result.evaluation.substitutions()
+    if substitutions:
+        rows = ((_answer(substitution["from"]), _answer(substitution["to"]), f"{substitution['people']:,}",
+        f"{substitution['similarity']:.3f}")
+                for substitution in substitutions[:10])  # fmt: skip
         out.print(grid(("from", "to", ">people", ">similarity"), rows))
-    if len(shown) > 10:
-        out.print(Text(f"… and {len(shown) - 10:,} more substitutions", style="dim"))
+    if len(substitutions) > 10:
+        out.print(Text(f"… and {len(substitutions) - 10:,} more substitutions", style="dim"))
     out.print(
-        f"semantic quality {found['semantic_quality']:.4f} ({found['measure']}), of the "
-        f"{counted(found['changed_answers'], 'changed answer')} {_mean(found['similarity_of_changes'])} · "
-        f"{counted(found['rows'], 'row')} · "
-        f"{counted(found['groups'], 'group')} · {counted(found['changed_records'], 'record')} changed · record linkage "
-        f"{found['record_linkage_percent']:.3f} % · semantic linkage {found['semantic_linkage_percent']:.3f} % · "
-        f"DM {found['dm']:,} · C_AVG {found['c_avg']:.2f}"
+        f"semantic quality {summary['semantic_quality']:.4f} ({summary['measure']}), of the "
+        f"{counted(summary['changed_answers'], 'changed answer')} {_mean(summary['similarity_of_changes'])} · "
+        f"{counted(summary['rows'], 'row')} · "
+        f"{counted(summary['groups'], 'group')} · {counted(summary['changed_records'], 'record')} changed · record "
+        f"linkage "
+        f"{summary['record_linkage_percent']:.3f} % · semantic linkage {summary['semantic_linkage_percent']:.3f} % · "
+        f"DM {summary['dm']:,} · C_AVG {summary['c_avg']:.2f}"
     )
-    show_seconds(out, found["seconds"])
+    show_seconds(out, summary["seconds"])
     out.print(Text(f"Release: {output}" + (f"   Report: {report}" if report else "")), soft_wrap=True)
 
 

@@ -29,7 +29,7 @@ def compile_ontology(
         Path, typer.Argument(help="A WordNet dict folder, or a .xml .obo .owl .rdf .ttl .csv .tsv file.")
     ],
     output: Annotated[Path, typer.Option("--output", "-o", help="The compiled file to write (.npz).")],
-    name: Annotated[str, typer.Option(help="What to call the ontology.")] = "",
+    name: Annotated[str, typer.Option(help="The name of the ontology.")] = "",
     is_a: Annotated[list[str] | None, typer.Option(help="A relation that counts as is-a; may be repeated.")] = None,
 ) -> None:
     """Compile an ontology into one small file that loads fast."""
@@ -87,14 +87,15 @@ def _show_info(taxonomy: Taxonomy, file: str) -> None:
 @o.command("depth_offset", needs={"depth_offset": o.PAIRS})
 def similarity(
     depth_offset: int | None,
-    words: Annotated[list[str] | None, typer.Argument(help="Words; a sense is written tiger#2.")] = None,
-    measure: Annotated[str, typer.Option(help="wu-palmer if not given.")] = "",
+    words: Annotated[list[str] | None, typer.Argument(help="Words; tiger#2 is the second sense of tiger.")] = None,
+    measure: Annotated[str, typer.Option(help="The similarity measure [default: wu-palmer].")] = "",
     ontologies: Annotated[
-        list[str] | None, typer.Option("--ontology", help="`wordnet` or a file; several are combined.")
+        list[str] | None, typer.Option("--ontology", help="`wordnet` or a file; repeat it to combine several.")
     ] = None,
-    pairs: Annotated[Path | None, typer.Option(help="A CSV file of two columns: all its pairs at once.")] = None,
+    pairs: Annotated[Path | None, typer.Option(help="A CSV file with two columns: compare all its pairs.")] = None,
     benchmark: Annotated[
-        Path | None, typer.Option(help="A CSV file word,word,rating: how well every measure agrees with people.")
+        Path | None,
+        typer.Option(help="A CSV file word,word,rating: show how well every measure agrees with the ratings."),
     ] = None,
 ) -> None:
     """How similar words are in meaning: the best over their senses, unless a sense is given."""
@@ -126,14 +127,16 @@ def measured(name: str, depth_offset: int | None) -> Measure:
     from kanopy.ontology.similarity.formulas import wu_palmer
     from kanopy.ontology.similarity.measures import find_measure
 
-    found = find_measure(name)
+    named_measure = find_measure(name)
     if depth_offset is None:
-        return found
-    if found.function is not wu_palmer:
-        raise InputError(f"{found.name} counts no depth from the root. Leave --depth-offset out, or use wu-palmer.")
+        return named_measure
+    if named_measure.function is not wu_palmer:
+        raise InputError(
+            f"{named_measure.name} counts no depth from the root. Leave --depth-offset out, or use wu-palmer."
+        )
     if depth_offset < 0:
         raise InputError(f"A depth begins at 0 or above, not at {depth_offset}.")
-    return replace(found, function=partial(wu_palmer, depth_offset=depth_offset))
+    return replace(named_measure, function=partial(wu_palmer, depth_offset=depth_offset))
 
 
 def _similarities(loaded: list[Taxonomy], wanted: list[tuple[str, str]], chosen: Measure) -> None:
@@ -173,11 +176,11 @@ def _benchmark(taxonomy: Taxonomy, file: Path, measure: str) -> None:
 
     pairs, ratings = read_word_pairs(file, ratings=True)
     names = [find_measure(measure).name] if measure else list(MEASURES)
-    found = rating_agreement(taxonomy, pairs, ratings, names)
+    agreements = rating_agreement(taxonomy, pairs, ratings, names)
     rows = [
         {"measure": item.measure, "pearson": item.pearson, "spearman": item.spearman}
         | ({"reason": item.reason} if item.reason else {})
-        for item in found
+        for item in agreements
     ]
 
     def show(console: Any) -> None:
@@ -187,7 +190,7 @@ def _benchmark(taxonomy: Taxonomy, file: Path, measure: str) -> None:
                 *("-" if value is None else f"{value:.3f}" for value in (item.pearson, item.spearman)),
                 item.reason,
             )
-            for item in found
+            for item in agreements
         ]
         title = f"{len(pairs)} word pairs of {file.name}"
         console.print(grid(("measure", ">Pearson", ">Spearman", ""), lines, title=title))

@@ -17,7 +17,7 @@ STYLES = {"holds": "green", "does not hold": "red", "not decidable": "yellow"}
 @o.command()
 def reproduce(
     paper: Annotated[str, typer.Argument(help="ayala2014, campan2011, martinez2010, yaseen2018, or all")],
-    quick: Annotated[bool, typer.Option("--quick", help="Fewer settings; done within half a minute.")] = False,
+    quick: Annotated[bool, typer.Option("--quick", help="Use fewer settings; takes at most half a minute.")] = False,
     output: Annotated[
         Path | None, typer.Option("-o", "--output", help="Folder for tables, figures and page [default: PAPER].")
     ] = None,
@@ -39,28 +39,28 @@ def reproduce(
     with progress_bar() as callback:
         progress = Progress(callback)
         rerun = reproduce_all if paper == "all" else partial(reproduce_paper, paper)
-        found = rerun(quick=quick, progress=progress, ratings=ratings or ())
+        reproduction = rerun(quick=quick, progress=progress, ratings=ratings or ())
         if output is not None or not wants_json():
-            written = found.write(output or Path(paper), progress)
+            written = reproduction.write(output or Path(paper), progress)
 
     def show(console: Any) -> None:
         from rich.table import Table
         from rich.text import Text
 
-        if isinstance(found, Overview):
-            rows = found.rows()
+        if isinstance(reproduction, Overview):
+            rows = reproduction.rows()
             for word in MARKS:
-                if count := sum(each == word for _, each, _ in rows):
+                if count := sum(verdict_word == word for _, verdict_word, _ in rows):
                     console.print(Text(f"{MARKS[word]} {count} of {len(rows)} items: {word}"))
             console.print(Text(f"{len(written)} files written; open {written[-1]}"))
             return
-        table = Table(title=found.title, title_justify="left", show_lines=True)
+        table = Table(title=reproduction.title, title_justify="left", show_lines=True)
         for heading in ("The paper says", "Published", "Here", "Verdict"):
             table.add_column(heading, ratio=1 if heading == "Verdict" else 3)
-        for claim in found.claims:
+        for claim in reproduction.claims:
             verdict = Text(claim.verdict, style=STYLES[claim.verdict])
             table.add_row(Text(claim.claim), Text(claim.published), Text(claim.ours), verdict)
         console.print(table)
         console.print(Text(f"{len(written)} files written; open {written[-1]}"))
 
-    emit({**found.json(), "files": [str(path) for path in written]}, show)
+    emit({**reproduction.json(), "files": [str(path) for path in written]}, show)

@@ -25,7 +25,7 @@ SHOWN_WORST = 8
 SHOWN_FAULTS = 12
 
 Weights = Annotated[str, typer.Option(help="constant, level, or one number per level: 0.5,0.3,0.2.")]
-LevelScore = Annotated[str, typer.Option(help="What stands for a level: the mean of its losses, or their max.")]
+LevelScore = Annotated[str, typer.Option(help="The score of a level: the mean of its losses, or their max.")]
 SensesFile = Annotated[
     Path | None, typer.Option("--senses", help="Senses and synonyms [default: NAME.senses.toml beside each file].")
 ]
@@ -41,7 +41,7 @@ def evaluate(
     level_score: LevelScore = "mean",
     senses: SensesFile = None,
     write_senses: Annotated[
-        bool, typer.Option("--write-senses", help="Write the senses used, to be corrected and reused.")
+        bool, typer.Option("--write-senses", help="Write the senses that were used, for correction and reuse.")
     ] = False,
     svg: Annotated[Path | None, typer.Option(help="Draw trees and curves into this SVG file.")] = None,
     html: Annotated[Path | None, typer.Option(help="Write a page with interactive trees into this file.")] = None,
@@ -108,7 +108,7 @@ def improve(
     weights: Weights = "constant",
     level_score: LevelScore = "mean",
     senses: SensesFile = None,
-    max_edits: Annotated[int, typer.Option(help="At most so many edits.")] = 10,
+    max_edits: Annotated[int, typer.Option(help="The largest number of edits.")] = 10,
 ) -> None:
     """Propose the fewest edits that lower the semantic loss of a hierarchy, with the scores before and after."""
     from kanopy._files import write_whole
@@ -125,42 +125,46 @@ def improve(
     taxonomy = load_ontology(ontology)
     chosen = _choices(file, senses)
     before = evaluate_hierarchy(h, taxonomy, measure=measure, weights=weighing, choices=chosen)
-    found = improve_hierarchy(
+    improvement = improve_hierarchy(
         h, taxonomy, measure=measure, weights=weighing, choices=chosen, max_edits=max_edits, level_score=level_score
     )
-    after = evaluate_hierarchy(found.hierarchy, taxonomy, measure=measure, weights=weighing, senses=found.senses)
+    after = evaluate_hierarchy(
+        improvement.hierarchy, taxonomy, measure=measure, weights=weighing, senses=improvement.senses
+    )
     written: list[str] = []
     if output is not None:
-        write_hierarchy(found.hierarchy, output)
+        write_hierarchy(improvement.hierarchy, output)
         # The senses go beside it: without them a later evaluation could read a label in another sense.
         target = senses_path(output)
         synonyms = dict(chosen.synonyms) if chosen is not None else {}
-        write_whole(target, senses_toml(found.senses, name=output.name, synonyms=synonyms), private=True)
+        write_whole(target, senses_toml(improvement.senses, name=output.name, synonyms=synonyms), private=True)
         written = [str(output), str(target)]
     what = "VghGSL" if level_score == "max" else "mean"
     result = {
         "file": str(file),
         "level_score": level_score,
-        "before": found.before,
-        "after": found.after,
-        "edits": [edit.to_dict() for edit in found.edits],
+        "before": improvement.before,
+        "after": improvement.after,
+        "edits": [edit.to_dict() for edit in improvement.edits],
         "levels_before": [level.gsl for level in before.levels],
         "levels_after": [level.gsl for level in after.levels],
-        "rows": [list(row) for row in found.hierarchy.rows()],
+        "rows": [list(row) for row in improvement.hierarchy.rows()],
         "written": written,
     }
 
     def show(console: Any) -> None:
         from rich.text import Text
 
-        if not found.edits:
-            console.print(Text(f"{file}: {what} {found.before:.4f}. No single edit lowers it."))
+        if not improvement.edits:
+            console.print(Text(f"{file}: {what} {improvement.before:.4f}. No single edit lowers it."))
         else:
-            steps = [("as it is", "", found.before), *((e.message, e.why, e.score) for e in found.edits)]
+            steps = [("as it is", "", improvement.before), *((e.message, e.why, e.score) for e in improvement.edits)]
             rows = ((words, why, f"{score:.4f}") for words, why, score in steps)
             console.print(grid(("edit", "why", f">{what} after"), rows))
             for name in ("gsl", "mean"):
-                then, now = (" ".join(f"{vars(one)[name]:.4f}" for one in each.levels) for each in (before, after))
+                then, now = (
+                    " ".join(f"{vars(one)[name]:.4f}" for one in quality.levels) for quality in (before, after)
+                )
                 title = "LevelGSL" if name == "gsl" else "mean"
                 console.print(Text(f"{title} before: {then}\n{title} after:  {now}"))
         _show_written(console, written)
@@ -206,19 +210,21 @@ def _choices(file: Path, senses: Path | None, *, may_be_new: bool = False) -> Se
     return read_senses(beside) if beside.exists() else None
 
 
-def _all_choices(each: Sequence[SenseChoices | None]) -> tuple[SenseChoices, list[str]]:
+def _all_choices(choices: Sequence[SenseChoices | None]) -> tuple[SenseChoices, list[str]]:
     """The choices of all files as one: the first that says something counts; what later ones say else is told."""
     from kanopy.ontology.senses.senses import SenseChoices
 
     senses: dict[str, str] = {}
     synonyms: dict[str, str] = {}
     differing: dict[str, str] = {}
-    for one in each:
-        for found, own in ((senses, one.senses), (synonyms, one.synonyms)) if one is not None else ():
-            for label, name in own.items():
-                if found.setdefault(label, name) != name:
-                    differing[label] = f"{label!r} is read as {found[label]} in all files; one file says {name}."
-    source = next((one.source for one in each if one is not None), "")
+    for one in choices:
+        for choices_so_far, file_choices in ((senses, one.senses), (synonyms, one.synonyms)) if one is not None else ():
+            for label, name in file_choices.items():
+                if choices_so_far.setdefault(label, name) != name:
+                    differing[label] = (
+                        f"{label!r} is read as {choices_so_far[label]} in all files, but one says {name}."
+                    )
+    source = next((one.source for one in choices if one is not None), "")
     return SenseChoices(senses, synonyms, source), list(differing.values())[:SHOWN_FAULTS]
 
 
@@ -243,15 +249,15 @@ def _show_quality(console: Any, name: str, quality: SemanticQuality) -> None:
     )
     console.print(
         Text(
-            f"With the mean of each level {quality.mean_score:.4f}; groups agree with meaning {quality.agreement:.2f} "
-            "(1: wholly, 0: as shuffled)"
+            f"With the mean of each level {quality.mean_score:.4f}; groups agree with meaning "
+            f"{quality.agreement:.2f} (1: fully, 0: like a shuffled copy)"
         )
     )
     values, labels = quality.coverage
     console.print(
         Text(
             f"The score measures what {quality.ontology} knows: {values:.0%} of the values and {labels:.0%} of the "
-            "labels above them. What it does not know counts as lost.".replace("%", " %")
+            "labels above them. Unknown values and labels count as lost.".replace("%", " %")
         )
     )
     table = grid(("level", ">LevelGSL", ">mean", ">sd", ">weight", ">weighted", "worst transitions"), ())
@@ -267,9 +273,9 @@ def _show_quality(console: Any, name: str, quality: SemanticQuality) -> None:
     )
     console.print(grid(("value", "ancestor", ">level", ">loss", "senses"), losing, title="Worst transitions"))
     if close := quality.too_close():
-        shown = ", ".join(f"{c.leaf} → {c.ancestor} ({c.loss:.4f})" for c in close[:SHOWN_WORST])
+        labels_shown = ", ".join(f"{c.leaf} → {c.ancestor} ({c.loss:.4f})" for c in close[:SHOWN_WORST])
         more = f" and {len(close) - SHOWN_WORST} more" if len(close) > SHOWN_WORST else ""
-        console.print(Text(f"Labels that may give their value away, because they are so near to it: {shown}{more}"))
+        console.print(Text(f"Labels that may reveal their value, because they are close to it: {labels_shown}{more}"))
     if quality.faults:
         console.print(Text(f"Faults ({len(quality.faults)}):", style="yellow"))
         for fault in quality.faults[:SHOWN_FAULTS]:
@@ -291,9 +297,11 @@ def _show_senses(console: Any, senses: Senses) -> None:
     counts = Counter(choice.how for choice in senses.values())
     console.print(Text("Labels: " + ", ".join(f"{count} {how}" for how, count in counts.most_common())))
     if ambiguous := senses.ambiguous:
-        shown = ", ".join(f"{c.label} as {senses.name(c.label)}" for c in ambiguous[:5])
+        labels_shown = ", ".join(f"{c.label} as {senses.name(c.label)}" for c in ambiguous[:5])
         more = f" and {len(ambiguous) - 5} more" if len(ambiguous) > 5 else ""
-        console.print(Text(f"Ambiguous, taken in the most frequent sense: {shown}{more}. Correct with --write-senses."))
+        console.print(
+            Text(f"Ambiguous, read in the most frequent sense: {labels_shown}{more}. Correct with --write-senses.")
+        )
 
 
 def _show_ranking(console: Any, ranking: list[dict[str, Any]], level_score: str) -> None:

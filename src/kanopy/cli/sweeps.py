@@ -43,63 +43,80 @@ def compare(
     wanted, output = o.job_of(given), given["output"]
     inputs = inputs_of(data, given["job"], wanted.population, *wanted.hierarchies.values())
     check_outputs(inputs, output, suffixes=SUFFIXES)
-    names = [part for part in (each.strip() for each in algorithms.split(",")) if part]
+    names = [
+        algorithm_name
+        for algorithm_name in (algorithm_text.strip() for algorithm_text in algorithms.split(","))
+        if algorithm_name
+    ]
     with progress_bar() as show:
         frame = read_data(data, layout.over(wanted)).frame
-        found = run(frame, wanted, algorithms=names, budget=given["budget"] or BUDGET, progress=show)
+        comparison = run(frame, wanted, algorithms=names, budget=given["budget"] or BUDGET, progress=show)
     if output is not None:
-        write_whole(output, drawn(found, output, data, comparison_csv, _chart))
-    if found.stopped:
-        note("Stopped: what is missing was not run.")
-    emit({**found.to_dict(), "seconds": clock.total()}, lambda out: _show_comparison(out, found, output))
+        write_whole(output, drawn(comparison, output, data, comparison_csv, _chart))
+    if comparison.stopped:
+        note("Stopped. The missing entries were not run.")
+    emit({**comparison.to_dict(), "seconds": clock.total()}, lambda out: _show_comparison(out, comparison, output))
 
 
-def _chart(found: Any) -> dict[str, Any]:
+def _chart(comparison: Any) -> dict[str, Any]:
     from kanopy.report.charts.compare import loss_bars
 
-    return loss_bars([entry.to_dict() for entry in found.solved if found.metric in entry.losses], found.metric)
+    return loss_bars(
+        [entry.to_dict() for entry in comparison.solved if comparison.metric in entry.losses], comparison.metric
+    )
 
 
-def comparison_csv(found: Any) -> str:
+def comparison_csv(comparison: Any) -> str:
     """Every entry as a line."""
     import csv
     import io
 
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\n")
-    own = ("classes", "smallest_class", "suppressed", "highest_risk", "average_risk", "seconds", "memory", "optimal")
-    writer.writerow(["algorithm", "recoding", *found.metrics, *own, "reason"])
-    for entry in found.entries:
-        losses = [entry.losses.get(name, "") for name in found.metrics]
-        rest = ["" if getattr(entry, name) is None else getattr(entry, name) for name in own]
+    figures = (
+        "classes",
+        "smallest_class",
+        "suppressed",
+        "highest_risk",
+        "average_risk",
+        "seconds",
+        "memory",
+        "optimal",
+    )
+    writer.writerow(["algorithm", "recoding", *comparison.metrics, *figures, "reason"])
+    for entry in comparison.entries:
+        losses = [entry.losses.get(name, "") for name in comparison.metrics]
+        rest = ["" if getattr(entry, name) is None else getattr(entry, name) for name in figures]
         writer.writerow([entry.name, entry.recoding, *losses, *rest, entry.reason or ""])
     return stream.getvalue()
 
 
-def _show_comparison(out: Any, found: Any, output: Path | None) -> None:
+def _show_comparison(out: Any, comparison: Any, output: Path | None) -> None:
     from rich.text import Text
 
-    extra = [name for name in ("loss", "GCP", "discernibility") if name != found.metric] if out.width >= 120 else []
+    extra = (
+        [name for name in ("loss", "GCP", "discernibility") if name != comparison.metric] if out.width >= 120 else []
+    )
     wide = out.width >= 100
-    measured = (found.metric, *extra, "classes", "suppr.", "risk", "time", *(["MB"] if wide else []))
+    measured = (comparison.metric, *extra, "classes", "suppr.", "risk", "time", *(["MB"] if wide else []))
     table = grid(("algorithm", "recoding", *(f">{title}" for title in measured)), ())
     for column in table.columns:
         column.no_wrap = True
-    for entry in found.solved:
-        losses = [_number(entry.losses.get(name)) for name in (found.metric, *extra)]
+    for entry in comparison.solved:
+        losses = [_number(entry.losses.get(name)) for name in (comparison.metric, *extra)]
         mark = " ✓" if entry.optimal else ""
         memory = ["–" if entry.memory is None else f"{entry.memory / 1e6:,.0f}"] if wide else []
         table.add_row(
-            Text(entry.name + mark, style="bold" if entry is found.solved[0] else ""), entry.recoding, *losses,
+            Text(entry.name + mark, style="bold" if entry is comparison.solved[0] else ""), entry.recoding, *losses,
             f"{entry.classes:,}", f"{entry.suppressed:,}", f"{entry.highest_risk:.1%}", f"{entry.seconds:.2f} s",
             *memory,
         )  # fmt: skip
     out.print(table)
-    _about_people(out, found)
-    if any(entry.optimal for entry in found.solved):
+    _about_people(out, comparison)
+    if any(entry.optimal for entry in comparison.solved):
         out.print("✓ proved optimal for its kind of recoding. Every release was verified on its published labels.")
     reasons: dict[str, list[str]] = {}
-    for entry in found.entries:
+    for entry in comparison.entries:
         if entry.reason is not None:
             reasons.setdefault(entry.reason, []).append(entry.name)
     for reason, names in reasons.items():
@@ -108,10 +125,10 @@ def _show_comparison(out: Any, found: Any, output: Path | None) -> None:
         out.print(Text(f"Comparison: {output}"))
 
 
-def _about_people(out: Any, found: Any) -> None:
+def _about_people(out: Any, comparison: Any) -> None:
     from kanopy.report.pages.explore import about_people
 
-    for words in about_people(found.to_dict()):
+    for words in about_people(comparison.to_dict()):
         out.print(words)
 
 
@@ -127,25 +144,27 @@ def parse_ks(text: str) -> list[int]:
     >>> parse_ks("2..5,10"), parse_ks("10..50..20")
     ([2, 3, 4, 5, 10], [10, 30, 50])
     """
-    found: list[int] = []
-    for part in text.split(","):
+    ks: list[int] = []
+    for range_text in text.split(","):
         try:
-            numbers = [int(number) for number in part.strip().split("..")]
+            numbers = [int(number) for number in range_text.strip().split("..")]
         except ValueError:
             numbers = []
-        part = part if len(part) <= 60 else part[:59] + "…"
+        range_text = range_text if len(range_text) <= 60 else range_text[:59] + "…"
         if not 1 <= len(numbers) <= 3 or (len(numbers) == 3 and numbers[2] < 1):
-            raise JobError(f"{part.strip()!r} is no value of k. Write 2..20, or 5,10,50, or 2..50..4 for every fourth.")
+            raise JobError(
+                f"{range_text.strip()!r} is not a value of k. Write 2..20, or 5,10,50, or 2..50..4 for every fourth."
+            )
         if len(numbers) == 1:
-            found.append(numbers[0])
+            ks.append(numbers[0])
             continue
         step = numbers[2] if len(numbers) == 3 else 1
         if numbers[0] > numbers[1]:
-            raise JobError(f"{part.strip()!r} runs backwards. Write {numbers[1]}..{numbers[0]}.")
+            raise JobError(f"{range_text.strip()!r} runs backwards. Write {numbers[1]}..{numbers[0]}.")
         if numbers[1] - numbers[0] > 100_000 * step:
-            raise JobError(f"{part.strip()!r} are too many values of k.")
-        found += range(numbers[0], numbers[1] + 1, step)
-    return list(dict.fromkeys(found))
+            raise JobError(f"{range_text.strip()!r} contains too many values of k.")
+        ks += range(numbers[0], numbers[1] + 1, step)
+    return list(dict.fromkeys(ks))
 
 
 @o.command(
@@ -158,11 +177,12 @@ def explore(
     suppress: Annotated[str | None, typer.Option(help="Suppression limits, e.g. 0,2%,5%.")] = None,
     models: Annotated[
         list[str] | None,
-        typer.Option("--models", help="A set of models to try, joined by +; repeatable, '' for none but k."),
+        typer.Option("--models", help="A set of models to try, joined by +; repeatable; '' tries k alone."),
     ] = None,
     algorithms: Annotated[str | None, typer.Option(help="Algorithms, separated by commas.")] = None,
     state: Annotated[
-        Path | None, typer.Option(help="Keep finished points here; run again to go on after an interruption.")
+        Path | None,
+        typer.Option(help="Store finished points in this file; the same command continues after an interruption."),
     ] = None,
     layout: o.Form = None,
     **given: Any,
@@ -180,45 +200,49 @@ def explore(
     ks, output = parse_ks(k), given["output"]
     wanted = o.job_of(given, settled=not models)
     if any(isinstance(model, KAnonymity) for model in make_models(given["model"] or ())):
-        raise JobError("k is explored as such: leave 'k' out of the models, and say which to try with --k.")
+        raise JobError("Leave 'k' out of the models, and name its values with --k.")
     inputs = inputs_of(data, given["job"], wanted.population, *wanted.hierarchies.values())
     check_outputs(inputs, output, state, suffixes=SUFFIXES)
     sets = None
     if models:
-        sets = [[*wanted.models, *(each.strip() for each in text.split("+") if each.strip())] for text in models]
+        sets = [
+            [*wanted.models, *(model_text.strip() for model_text in text.split("+") if model_text.strip())]
+            for text in models
+        ]
     with progress_bar() as show:
         try:
-            found = run(
+            exploration = run(
                 read_data(data, layout.over(wanted)).frame, wanted, ks=ks, progress=show, state=state, models=sets,
-                limits=None if suppress is None else [part.strip() for part in suppress.split(",")],
-                algorithms=None if algorithms is None else [part.strip() for part in algorithms.split(",")],
+                limits=None if suppress is None else [limit_text.strip() for limit_text in suppress.split(",")],
+                algorithms=None if algorithms is None else [name.strip() for name in algorithms.split(",")],
             )  # fmt: skip
         except KeyboardInterrupt:
-            kept = f" Finished points are in {state}: run again to go on." if state else ""
-            raise Cancelled(f"Stopped.{kept}") from None
+            hint = f" Finished points are in {state}. Run the command again to continue." if state else ""
+            raise Cancelled(f"Stopped.{hint}") from None
     if output is not None:
-        write_whole(output, drawn(found, output, data, _table, _map_chart))
-    emit({**found.to_dict(), "seconds": clock.total()}, lambda out: _show_map(out, found, output))
+        write_whole(output, drawn(exploration, output, data, _table, _map_chart))
+    emit({**exploration.to_dict(), "seconds": clock.total()}, lambda out: _show_map(out, exploration, output))
 
 
-def _table(found: Any) -> str:
+def _table(exploration: Any) -> str:
     from kanopy.report.charts.risk_map import table_csv
 
-    return table_csv([point.to_dict() for point in found.points])
+    return table_csv([point.to_dict() for point in exploration.points])
 
 
-def _map_chart(found: Any) -> dict[str, Any]:
+def _map_chart(exploration: Any) -> dict[str, Any]:
     from kanopy.report.charts.risk_map import risk_map
 
-    return risk_map([point.to_dict() for point in found.points], found.metric)
+    return risk_map([point.to_dict() for point in exploration.points], exploration.metric)
 
 
-def _show_map(out: Any, found: Any, output: Path | None) -> None:
+def _show_map(out: Any, exploration: Any, output: Path | None) -> None:
     from rich.text import Text
 
-    solved = [point for point in found.points if point.loss is not None]
+    solved = [point for point in exploration.points if point.loss is not None]
     titles = (
-        ">k", ">limit", f">{found.metric}", ">highest risk", ">average risk", ">suppressed", ">classes", "release",
+        ">k", ">limit", f">{exploration.metric}", ">highest risk", ">average risk", ">suppressed", ">classes",
+        "release",
     )  # fmt: skip
     rows = (
         (
@@ -226,15 +250,16 @@ def _show_map(out: Any, found: Any, output: Path | None) -> None:
             f"{point.average_risk:.2%}", f"{point.suppressed:,}", f"{point.classes:,}",
             ", ".join((point.algorithm, *point.models)),
         )
-        for point in found.front
+        for point in exploration.front
     )  # fmt: skip
     out.print(grid(titles, rows))
-    _about_people(out, found)
-    none = len(found.points) - len(solved)
+    _about_people(out, exploration)
+    none = len(exploration.points) - len(solved)
     out.print(
-        f"{len(found.front)} of {len(solved)} releases are beaten by no other in both loss and risk"
+        f"{len(exploration.front)} of {len(solved)} releases are on the front: no other release has less loss at no "
+        "more risk"
         + (f"; {none} points have no release" if none else "")
-        + f". {found.judged:,} candidates were grouped."
+        + f". {exploration.judged:,} candidates were grouped."
     )
     if output is not None:
         out.print(Text(f"Map: {output}"))

@@ -180,8 +180,8 @@ class SQLite:
 
     def tables(self) -> dict[str, str]:
         """The tables."""
-        found = self._own.execute("select name from sqlite_master where type in ('table', 'view')").fetchall()
-        return {name: quoted(name) for (name,) in found}
+        names_found = self._own.execute("select name from sqlite_master where type in ('table', 'view')").fetchall()
+        return {name: quoted(name) for (name,) in names_found}
 
     def close(self) -> None:
         """End."""
@@ -231,10 +231,10 @@ class PostgreSQL:
 
     def append(self, name: str, frame: pl.DataFrame, *, first: bool) -> None:
         """More rows of a table, which the `first` of them make."""
-        own = [part.strip('"').replace('""', '"') for part in name.split('"."')]
-        more = {"db_schema_name": own[0]} if len(own) > 1 else {}
+        name_parts = [name_part.strip('"').replace('""', '"') for name_part in name.split('"."')]
+        more = {"db_schema_name": name_parts[0]} if len(name_parts) > 1 else {}
         with self._own.cursor() as cursor:
-            cursor.adbc_ingest(own[-1], frame.to_arrow(), mode="create" if first else "append", **more)
+            cursor.adbc_ingest(name_parts[-1], frame.to_arrow(), mode="create" if first else "append", **more)
 
     def upload(self, name: str, frame: pl.DataFrame) -> None:
         """Make a temporary table."""
@@ -268,8 +268,9 @@ def is_database(address: str) -> bool:
     return address.startswith(POSTGRES) or KINDS.get(split_source(address)[0].suffix.lower()) in ("duckdb", "sqlite")
 
 
-def connected(address: str, place: Path | None = None) -> tuple[Connection, str, str | None, str | None]:
-    """A connection to the database behind an address, what that is called, and the table or query named. With a `place`
+def connected(address: str, database_path: Path | None = None) -> tuple[Connection, str, str | None, str | None]:
+    """A connection to the database behind an address, what that is called, and the table or query named. With a
+    `database_path`
     it is a new database, made there."""
     if address.startswith(POSTGRES):
         server, table, query = split_postgres(address)
@@ -280,11 +281,11 @@ def connected(address: str, place: Path | None = None) -> tuple[Connection, str,
         )
     path, table, query = split_source(address)
     duckdb = KINDS[path.suffix.lower()] == "duckdb"
-    if place is not None and not duckdb:
-        place.touch(exist_ok=False)
-    elif place is None and not path.is_file():
+    if database_path is not None and not duckdb:
+        database_path.touch(exist_ok=False)
+    elif database_path is None and not path.is_file():
         raise DataError(f"There is no file {str(path)!r}. Check the path.")
-    return (DuckDB if duckdb else SQLite)(place or path), str(path), table, query
+    return (DuckDB if duckdb else SQLite)(database_path or path), str(path), table, query
 
 
 def absent_database(address: str) -> Path | None:

@@ -45,18 +45,20 @@ def most_different() -> int:
     >>> most_different()
     20000000
     """
-    said = os.environ.get(MOST, "") or str(MOST_DIFFERENT)
-    if not said.isdigit() or int(said) < 1:
-        raise JobError(f"{MOST} says how many distinct rows fit on one machine: a whole number, not {said!r}.")
-    return int(said)
+    setting = os.environ.get(MOST, "") or str(MOST_DIFFERENT)
+    if not setting.isdigit() or int(setting) < 1:
+        raise JobError(
+            f"{MOST} is the number of distinct rows that fit on one machine: a whole number, not {setting!r}."
+        )
+    return int(setting)
 
 
 def require_few(distinct_rows: int, most: int) -> None:
     """Refuse to bring more distinct rows here than fit."""
     if distinct_rows > most:
         raise TooManyDistinctRows(
-            f"The table has more than {most:,} distinct rows in the columns that decide, too many for one machine. "
-            f"Name fewer or coarser columns, or let {MOST} say that more fit."
+            f"The table has more than {most:,} distinct rows in the columns of the job, too many for one machine. "
+            f"Name fewer or coarser columns, or raise {MOST}."
         )
 
 
@@ -102,6 +104,13 @@ class RecodePlan:
     def undivided(self) -> bool:
         """Whether every distinct row is one fragment, so that equal rows are published alike."""
         return bool(self.first_fragments.all())
+
+    def publishes_as_it_was(self, name: str) -> bool:
+        """Whether every label of a column is its own value: neither a text in its place nor the mean of a class."""
+        labels = self.labels[name]
+        if isinstance(labels.dtype, (pl.Enum, pl.String)):
+            return False
+        return bool((labels.is_null() | (labels == self.keys[name].cast(labels.dtype))).fill_null(False).all())
 
     @cached_property
     def counted_columns(self) -> list[str]:
@@ -205,7 +214,7 @@ def in_order(counts: pl.DataFrame, columns: Sequence[str]) -> pl.DataFrame:
     [('x', 3), ('y', 2)]
     """
     # Names such as `^age$` and `*` are patterns to the dataframe library.
-    plain = [column.alias(f"c{place}") for place, column in enumerate(counts.get_columns())]
+    plain = [column.alias(f"c{index}") for index, column in enumerate(counts.get_columns())]
     table = pl.DataFrame(plain).sort([column.name for column in plain], nulls_last=True)
     table.columns = [*columns, ROWS]
     return table.with_columns(table[ROWS].cast(pl.Int64))
@@ -217,12 +226,14 @@ def counted(columns: Sequence[pl.Series], rows: pl.Series) -> pl.DataFrame:
     >>> counted([pl.Series("a", ["x", "x"])], pl.Series(ROWS, [2, 3])).rows()
     [('x', 5)]
     """
+    if not columns:
+        return pl.DataFrame({ROWS: [int(rows.sum())]})
     names = [column.name for column in columns]
-    plain = [column.alias(f"c{place}") for place, column in enumerate(columns)]
+    plain = [column.alias(f"c{index}") for index, column in enumerate(columns)]
     places = [column.name for column in plain]
-    found = pl.DataFrame([*plain, rows.alias(ROWS)]).group_by(places).agg(pl.col(ROWS).sum().cast(pl.Int64))
-    found.columns = [*names, ROWS]
-    return found
+    tally = pl.DataFrame([*plain, rows.alias(ROWS)]).group_by(places).agg(pl.col(ROWS).sum().cast(pl.Int64))
+    tally.columns = [*names, ROWS]
+    return tally
 
 
 def require_same(plan: RecodePlan, recount: Recount) -> None:
@@ -239,15 +250,15 @@ def require_same(plan: RecodePlan, recount: Recount) -> None:
         if not _same(meant.pairs[name], pairs, False):
             raise _differs(f"what is published for {name!r}")
     if set(seen.pairs) != set(meant.pairs) or (seen.units is None) != (meant.units is None):
-        raise _differs("what was looked at")
+        raise _differs("the examined columns")
     if seen.units is not None and meant.units is not None and not _same(meant.units, seen.units, False):
         raise _differs("whose rows are published")
 
 
 def _differs(what: str) -> VerificationFailed:
     return VerificationFailed(
-        f"What was written is not what was found: {what} differ. Nothing was published. If the table did not change "
-        "meanwhile, this is an error in Kanopy: please report it."
+        f"The written release differs from the planned one in {what}. Nothing was published. If the table did not "
+        "change meanwhile, this is an error in Kanopy: please report it."
     )
 
 
@@ -255,6 +266,8 @@ def _same(meant: pl.DataFrame, seen: pl.DataFrame, as_text: bool) -> bool:
     """Whether two tables of counts say the same, whatever types and order their values have."""
     if meant.columns != seen.columns:
         return False
+    if meant.columns == [ROWS]:
+        return bool(meant[ROWS].sum() == seen[ROWS].sum())
     if as_text:
         from kanopy._table.sinks import write_text
 
@@ -268,6 +281,6 @@ def _same(meant: pl.DataFrame, seen: pl.DataFrame, as_text: bool) -> bool:
 
 def _labelled(table: pl.DataFrame) -> pl.DataFrame:
     """Values by their labels, in one order: an enumeration and a text, 39 and 39.0 are the same."""
-    found = counted([as_labels(table[name]) for name in table.columns[:-1]], table[ROWS])
-    found.columns = [f"c{place}" for place in range(found.width)]
-    return found.sort(found.columns, nulls_last=True)
+    tally = counted([as_labels(table[name]) for name in table.columns[:-1]], table[ROWS])
+    tally.columns = [f"c{index}" for index in range(tally.width)]
+    return tally.sort(tally.columns, nulls_last=True)

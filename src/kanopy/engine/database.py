@@ -74,11 +74,11 @@ class DatabaseEngine:
             )
         table = split_postgres(output)[1] if output.startswith(POSTGRES) else split_source(output)[1]
         if not table:
-            raise DataError(f"Which table of {self.source} becomes the release? Name it after '::'.")
+            raise DataError(f"The output needs the name of a table in {self.source}. Write it after '::'.")
         there = self.connection.tables()
         if table in there:
             if not overwrite:
-                raise DataError(f"{self.source} has a table {table!r} already. Give another name, or --overwrite.")
+                raise DataError(f"{self.source} already has a table {table!r}. Give another name, or --overwrite.")
             if there[table] == self._source:
                 raise DataError(f"The output {table!r} is the input itself. Give another name.")
         self._overwrite = overwrite and table in there
@@ -113,11 +113,11 @@ class DatabaseEngine:
         asked = f"select * from ({asked}) c limit {most + 1}"
         # Who only counts may have no right to make tables.
         writes = self.output is not None or self.sink is not None
-        found = self._coded(asked, columns, most) if writes else self._fetch(asked)
-        require_few(found.height, most)
-        if not found.height:
+        counts = self._coded(asked, columns, most) if writes else self._fetch(asked)
+        require_few(counts.height, most)
+        if not counts.height:
             raise DataError(f"{self.source} has columns but no records. Give a table with at least one record.")
-        return in_order(found, columns)
+        return in_order(counts, columns)
 
     def distinct(self, columns: Sequence[str], most: int = MOST_VALUES) -> dict[str, pl.DataFrame | None]:
         """The distinct values of some columns; of those with too many none is used."""
@@ -129,34 +129,36 @@ class DatabaseEngine:
 
     def _coded(self, asked: str, columns: Sequence[str], most: int | None = None) -> pl.DataFrame:
         """The answer to a query of distinct rows: each value of a column travels once, and in rows its number."""
-        place, dialect = DatabasePlace(self.connection, self._fetch), self.connection.dialect
+        backend, dialect = DatabasePlace(self.connection, self._fetch), self.connection.dialect
         if dialect is sql.SQLITE:  # which keeps values of several types in a column
             return self._fetch(asked)
         names = [dialect.name(name) for name in columns]
         try:
             with self._told():
-                place.keep(COUNTED, asked)
+                backend.keep(COUNTED, asked)
                 sizes = ", ".join(f"count(distinct {name}) as d{j}" for j, name in enumerate(names))
-                found = self._fetch(f"select count(*) as n, max({sql.COUNT}) as most, {sizes} from {COUNTED}")
-                rows, largest, *different = (int(value or 0) for value in found.row(0))
+                sizes_found = self._fetch(f"select count(*) as n, max({sql.COUNT}) as most, {sizes} from {COUNTED}")
+                rows, largest, *different = (int(value or 0) for value in sizes_found.row(0))
                 require_few(rows, most or rows)
                 few = {j: sql.small_type(many + 1) for j, many in enumerate(different) if 2 * many < rows}
                 for j, small in few.items():
                     once = f"select distinct {names[j]} as k from {COUNTED}"
                     number = f"cast(row_number() over () as {small}) as c"
-                    place.keep(f"kanopy_codes{j}", f"select k, {number} from ({once}) v")
-            shown = [f"z{j}.c as c{j}" if j in few else f"t.{name} as c{j}" for j, name in enumerate(names)]
-            shown.append(f"cast(t.{sql.COUNT} as {sql.small_type(largest)}) as n")
+                    backend.keep(f"kanopy_codes{j}", f"select k, {number} from ({once}) v")
+            selected = [f"z{j}.c as c{j}" if j in few else f"t.{name} as c{j}" for j, name in enumerate(names)]
+            selected.append(f"cast(t.{sql.COUNT} as {sql.small_type(largest)}) as n")
             joins = "".join(
                 f" join kanopy_codes{j} z{j} on {dialect.same.format(a=f't.{names[j]}', b=f'z{j}.k')}" for j in few
             )
-            found = self._fetch(f"select {', '.join(shown)} from {COUNTED} t{joins}")
+            sizes_found = self._fetch(f"select {', '.join(selected)} from {COUNTED} t{joins}")
             for j in few:
                 values = self._fetch(f"select k from kanopy_codes{j} order by c")["k"]
-                found = found.with_columns(values.gather(found[f"c{j}"].cast(pl.Int64) - 1).alias(f"c{j}"))
-            return found
+                sizes_found = sizes_found.with_columns(
+                    values.gather(sizes_found[f"c{j}"].cast(pl.Int64) - 1).alias(f"c{j}")
+                )
+            return sizes_found
         finally:
-            place.forget()
+            backend.forget()
 
     @contextlib.contextmanager
     def write(self, plan: RecodePlan) -> Iterator[Recount]:
@@ -169,8 +171,8 @@ class DatabaseEngine:
                 with self._told():
                     self.connection.run(f"create temp table {PAIRS} as {asked.paired()}")
                 classes = self._coded(asked.classes(seen), plan.counted_columns) if isinstance(seen, str) else seen
-                found = asked.seen(columns, classes, self._fetch, PAIRS)
-                yield found if self.sink is None else replace(found, as_text=self.sink.as_text)
+                recount = asked.seen(columns, classes, self._fetch, PAIRS)
+                yield recount if self.sink is None else replace(recount, as_text=self.sink.as_text)
                 with self._told():
                     self.connection.run(f"drop table {PAIRS}")
         finally:
@@ -181,9 +183,11 @@ class DatabaseEngine:
     def _filed(self, asked: Statements, sink: Sink) -> Iterator[tuple[list[str], pl.DataFrame]]:
         """The release as a file that is written piece by piece: its columns, and what was counted on it."""
         plan = asked.plan
-        own = {name: plan.labels[name].dtype for name in plan.quasi}
+        dtypes = {name: plan.labels[name].dtype for name in plan.quasi}
         kinds = {
-            name: pl.String() if isinstance(own.get(name), (pl.Enum, pl.String)) else self.schema[name]
+            name: pl.String()
+            if isinstance(dtypes.get(name), (pl.Enum, pl.String))
+            else dtypes.get(name, self.schema[name])
             for name in plan.columns
         }
 
@@ -201,23 +205,23 @@ class DatabaseEngine:
     def released(self, asked: Statements) -> Iterator[tuple[list[str], str]]:
         """The release that fragments in the database make: its columns and its name; committed when all ends well."""
         assert self.output is not None, "an engine without an output only counts"
-        own, ended = self.connection, False
+        connection, ended = self.connection, False
         try:
             with self._told():
-                own.run("begin")
+                connection.run("begin")
                 if self._overwrite:
-                    own.run(f"drop table {self.output}")
+                    connection.run(f"drop table {self.output}")
                 rows = asked.shuffled() if self._shuffle else asked.published()
-                own.run(f"create table {self.output} as {rows}")
+                connection.run(f"create table {self.output} as {rows}")
                 columns = self._fetch(f"select * from {self.output} limit 0").columns
             yield columns, self.output
             with self._told():
-                own.run("commit")
+                connection.run("commit")
             ended = True
         finally:
             if not ended:
                 with contextlib.suppress(Exception):
-                    own.run("rollback")
+                    connection.run("rollback")
 
     def pushdown(self, columns: Sequence[str]) -> contextlib.AbstractContextManager[DatabaseEngine]:
         """The table where not even its distinct rows come here."""
@@ -235,9 +239,9 @@ class DatabaseEngine:
 
     def _fetch(self, query: str) -> pl.DataFrame:
         with self._told():
-            found = self.connection.fetch(query)
-        self.fetched += int(found.estimated_size())
-        return found
+            fetched = self.connection.fetch(query)
+        self.fetched += int(fetched.estimated_size())
+        return fetched
 
     @contextlib.contextmanager
     def _told(self) -> Iterator[None]:
@@ -272,70 +276,66 @@ class TableSink:
 
     def __init__(self, address: str, *, overwrite: bool = False) -> None:
         self.address, self.target = address, shown_address(address)
-        self.path, self._replaces = absent_database(address), False
+        self.path, there, self.source = absent_database(address), dict[str, str](), self.target
         if self.path is not None:
             _files.check_writable(self.path)
-            self.connection, self.source, table = None, str(self.path), split_source(address)[1]
+            self.source, table = str(self.path), split_source(address)[1]
         else:
-            self.connection, self.source, table, _ = connected(address)
-        try:
-            if not table:
-                raise DataError(f"Which table of {self.source} becomes the release? Name it after '::'.")
-            there = {} if self.connection is None else self.connection.tables()
-            if table in there and not overwrite:
-                raise DataError(f"{self.source} has a table {table!r} already. Give another name, or --overwrite.")
-            self.table = there.get(table, ".".join(map(quoted, table.split("."))))
-            self._replaces = table in there
-        except BaseException:
-            if self.connection is not None:
-                self.connection.close()
-            raise
+            # Not kept open: a run that ends without a release would leave the database locked.
+            connection, self.source, table, _ = connected(address)
+            with contextlib.closing(connection):
+                there = connection.tables()
+        if not table:
+            raise DataError(f"The output needs the name of a table in {self.source}. Write it after '::'.")
+        self._replaces = table in there
+        if self._replaces and not overwrite:
+            raise DataError(f"{self.source} already has a table {table!r}. Give another name, or --overwrite.")
+        self.table = there.get(table, ".".join(map(quoted, table.split("."))))
 
     @contextlib.contextmanager
     def writing(self, frames: Frames, schema: pl.Schema) -> Iterator[pl.LazyFrame]:
         """Write all frames; the block sees what was written, which is committed when it ends well."""
-        if self.connection is not None:
-            with self._transaction(self.connection, frames, schema) as written:
+        if self.path is None:
+            with self._transaction(connected(self.address)[0], frames, schema) as written:
                 yield written
             return
-        assert self.path is not None
-        place = _files.place_beside(self.path)
+        temporary = _files.place_beside(self.path)
         try:
-            with self._transaction(connected(self.address, place)[0], frames, schema) as written:
+            with self._transaction(connected(self.address, temporary)[0], frames, schema) as written:
                 yield written
             with _files.explained(self.path):
-                os.rename(place, self.path)
+                os.rename(temporary, self.path)
         finally:
-            for left in (place, place.with_name(f"{place.name}.wal")):
+            for left in (temporary, temporary.with_name(f"{temporary.name}.wal")):
                 left.unlink(missing_ok=True)
 
     @contextlib.contextmanager
-    def _transaction(self, own: Connection, frames: Frames, schema: pl.Schema) -> Iterator[pl.LazyFrame]:
+    def _transaction(self, connection: Connection, frames: Frames, schema: pl.Schema) -> Iterator[pl.LazyFrame]:
         from polars.io.plugins import register_io_source
 
         ended, kinds = False, pl.Schema({name: _stored(kind) for name, kind in schema.items()})
         try:
             try:
-                own.run("begin")
+                connection.run("begin")
                 if self._replaces:
-                    own.run(f"drop table {self.table}")
+                    connection.run(f"drop table {self.table}")
                 for number, frame in enumerate(frames()):
-                    own.append(self.table, frame.cast(kinds), first=number == 0)
+                    connection.append(self.table, frame.cast(kinds), first=number == 0)
 
                 def again(*_: object) -> Iterator[pl.DataFrame]:
-                    for batch in own.batches(f"select * from {self.table}"):
+                    for batch in connection.batches(f"select * from {self.table}"):
                         yield batch.cast(kinds)
 
                 yield register_io_source(again, schema=kinds)
-                own.run("commit")
-            except own.errors as error:
+                connection.run("commit")
+            except connection.errors as error:
                 raise refused(self.source, error) from None
             ended = True
         finally:
             if not ended:
                 with contextlib.suppress(Exception):
-                    own.run("rollback")
-            own.close()
+                    connection.run("rollback")
+            connection.close()
 
 
 def _stored(kind: pl.DataType) -> pl.DataType:

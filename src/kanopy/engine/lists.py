@@ -34,13 +34,13 @@ class Lists:
     def note(self) -> str:
         """What to say of it."""
         rows, elements = int(self.row_of[-1]) + 1, len(self.row_of) - self.empty
-        said = (
+        note = (
             f"The lists of {self.column!r} are protected element by element: {elements:,} elements of {rows:,} records."
         )
         if self.empty:
             lists = "list is" if self.empty == 1 else "lists are"
-            said += f" {self.empty:,} {lists} empty: that is protected like a missing value."
-        return said
+            note += f" {self.empty:,} {lists} empty, which is protected like a missing value."
+        return note
 
     def rolled(self, frame: pl.DataFrame, rows: Longs) -> tuple[pl.DataFrame, Longs]:
         """One row per list again, and the rows they came from; `rows` says of which element each row was made.
@@ -54,9 +54,9 @@ class Lists:
         """
         hidden = (frame[self.column].cast(pl.String) == SUPPRESSED_LABEL).fill_null(False)
         tagged = frame.with_columns(pl.Series(ROW, self.row_of[rows]), hidden.alias(HIDDEN))
-        own = pl.col(self.column)
-        shown = tagged.filter(~pl.col(HIDDEN) & own.is_not_null()).group_by(ROW)
-        lists = shown.agg((own.unique() if self.once else own).sort())
+        list_column = pl.col(self.column)
+        visible = tagged.filter(~pl.col(HIDDEN) & list_column.is_not_null()).group_by(ROW)
+        lists = visible.agg((list_column.unique() if self.once else list_column).sort())
         others = [name for name in frame.columns if name != self.column]
         # What the row says besides its list stands in those of its elements that are published.
         wide = tagged.group_by(ROW, maintain_order=True).agg(
@@ -66,9 +66,11 @@ class Lists:
         nothing = pl.lit([], dtype=kind)
         if hidden.any():
             nothing = pl.when(HIDDEN).then(pl.lit([SUPPRESSED_LABEL], dtype=kind)).otherwise(nothing)
-        found = wide.join(lists, on=ROW, how="left", maintain_order="left").with_columns(pl.coalesce(own, nothing))
-        back = found[ROW].to_numpy().astype(np.int64)
-        return found.with_columns(self._written(found[self.column])).select(frame.columns), back
+        joined = wide.join(lists, on=ROW, how="left", maintain_order="left").with_columns(
+            pl.coalesce(list_column, nothing)
+        )
+        back = joined[ROW].to_numpy().astype(np.int64)
+        return joined.with_columns(self._written(joined[self.column])).select(frame.columns), back
 
     def _written(self, lists: pl.Series) -> pl.Series:
         """Lists as they came: as such, or as texts with their separator."""
@@ -79,8 +81,8 @@ class Lists:
         wrong = labels.filter(labels.str.contains(self.separator, literal=True)).sort().to_list()
         if wrong:
             raise DataError(
-                f"Labels of {self.column!r} hold its separator {self.separator!r}: {some(wrong)}. Use labels without "
-                "it, or a column of lists (Parquet, Arrow)."
+                f"Labels of {self.column!r} contain its separator {self.separator!r}: {some(wrong)}. Use labels "
+                "without it, or a column of lists (Parquet, Arrow)."
             )
         return texts.list.join(self.separator).replace("", None)
 
@@ -102,15 +104,17 @@ def unrolled(
                             f"{near_miss(name, frame.columns)}")  # fmt: skip
         if frame.schema[name] not in (pl.String, pl.Null) and not isinstance(frame.schema[name], pl.Categorical):
             raise DataError(f"{name!r} holds {frame.schema[name]} values: a separator is for texts. Leave it out.")
-    found = [name for name in columns if isinstance(frame.schema.get(name), (pl.List, pl.Array)) or name in separators]
-    if not found:
+    list_columns = [
+        name for name in columns if isinstance(frame.schema.get(name), (pl.List, pl.Array)) or name in separators
+    ]
+    if not list_columns:
         return frame, None
-    if len(found) > 1:
+    if len(list_columns) > 1:
         raise DataError(
-            f"{some(found)} hold lists, and only one column of lists can be protected at a time: what others know of "
-            "one and of the other would have to be combined. Give the others another role, or release them apart."
+            f"{some(list_columns)} contain lists, and a job can protect only one column of lists. Give the others "
+            "another role, or publish them separately."
         )
-    name, separator = found[0], separators.get(found[0])
+    name, separator = list_columns[0], separators.get(list_columns[0])
     column = frame[name]
     if separator is not None:
         parts = column.cast(pl.String).str.split(separator).list.eval(pl.element().str.strip_chars())
@@ -118,14 +122,15 @@ def unrolled(
     inner = column.dtype.inner  # type: ignore[attr-defined]
     if inner.is_nested():
         raise DataError(
-            f"The column {name!r} holds lists of {inner} values, e.g. {some(column.drop_nulls().head(2).to_list())}. "
-            "Only lists of single numbers, texts, dates and truth values can be protected: flatten them first."
+            f"The column {name!r} contains lists of {inner} values, e.g. "
+            f"{some(column.drop_nulls().head(2).to_list())}. Only lists of single numbers, texts, dates and truth "
+            "values can be protected: flatten them first."
         )
     column = (column.arr.to_list() if isinstance(column.dtype, pl.Array) else column).list.drop_nulls()
     bare = column.list.len().fill_null(0) == 0
     empty = int(bare.sum())
     if empty == frame.height:
-        raise DataError(f"All lists of {name!r} are empty: there is nothing to protect. Leave the column out.")
+        raise DataError(f"All lists of {name!r} are empty. Leave the column out.")
     # An empty list keeps its row, with a missing element: what else is known of it is protected too.
     filled = pl.when(bare).then(pl.lit([None], dtype=column.dtype)).otherwise(column).alias(name)
     long = frame.with_columns(filled).with_row_index(ROW).explode(name)

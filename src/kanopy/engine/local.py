@@ -104,21 +104,21 @@ class LocalEngine:
         Quasi-identifiers carry their published labels, other columns stay as they are, `dropped` columns leave.
         A quasi-identifier that is published exactly as it was keeps its type.
         """
-        gone = recoding.group_of_row < 0
-        kept = ~gone if drop_rows and gone.any() else None
+        is_suppressed = recoding.group_of_row < 0
+        is_published = ~is_suppressed if drop_rows and is_suppressed.any() else None
         names = [name for name in frame.columns if name not in dropped]
         published = frame[names] if names else pl.DataFrame(height=frame.height)
-        suppressed = bool(gone.any()) and not drop_rows
+        suppressed = bool(is_suppressed.any()) and not drop_rows
         replaced = []
         for j, column in enumerate(counted.columns):
             if not suppressed and _unchanged(recoding, column, j):
-                own = _as_it_was(frame[column.name], column)
-                if own is not None:
-                    replaced.append(own)
+                unchanged = _as_it_was(frame[column.name], column)
+                if unchanged is not None:
+                    replaced.append(unchanged)
                     continue
             replaced.append(_labels_of_rows(recoding, column, j))
         published = published.with_columns(replaced)
-        return (published if kept is None else kept_rows(published, kept)), kept
+        return (published if is_published is None else kept_rows(published, is_published)), is_published
 
 
 def _unchanged(recoding: Recoding, column: EncodedColumn, j: int) -> bool:
@@ -137,17 +137,17 @@ def _as_it_was(series: pl.Series, column: EncodedColumn) -> pl.Series | None:
     """
     if column.missing_rows is not None and series.null_count() < int(column.missing_rows.sum()):
         series = nulled(series, column.missing_rows)
-    own, series = series, series.rename("")
+    original, series = series, series.rename("")
     if series.dtype.is_float():
         zeros = series.filter(series == 0.0).to_numpy()
         if len(zeros) and len(np.unique(np.signbit(zeros))) > 1:
             return None
     elif series.dtype in (pl.Datetime, pl.Duration, pl.Time):
-        kept = series.drop_nulls().n_unique()
-        known = np.unique(column.codes[series.is_not_null().to_numpy()])
-        if kept != len(known):
+        distinct = series.drop_nulls().n_unique()
+        codes_used = np.unique(column.codes[series.is_not_null().to_numpy()])
+        if distinct != len(codes_used):
             return None
-    return own
+    return original
 
 
 def _labels_of_rows(recoding: Recoding, column: EncodedColumn, j: int) -> pl.Series:
@@ -161,22 +161,26 @@ def _labels_of_rows(recoding: Recoding, column: EncodedColumn, j: int) -> pl.Ser
     # A file holds the categories of its columns too: those of suppressed rows must not be among them.
     used = np.bincount(codes, minlength=len(labels)) > 0
     labels = [label if there else None for label, there in zip(labels, used, strict=True)]
+    if recoding.averaged and recoding.averaged[j] and SUPPRESSED_LABEL not in labels:
+        numbers = pl.Series(column.name, [None if label is None else float(label) for label in labels], pl.Float64)
+        return numbers.gather(pl.Series(codes))
     categories = pl.Enum(list(dict.fromkeys(label for label in labels if label is not None)))
     return pl.Series(labels, dtype=categories).gather(pl.Series(codes)).rename(column.name)
 
 
 def stacked(frame: pl.DataFrame, population: pl.DataFrame, name: str) -> pl.Series:
     """A column of the table with the same column of the population below it."""
-    own, other = frame[name], population[name]
-    if own.dtype != other.dtype:
+    table_values, other = frame[name], population[name]
+    if table_values.dtype != other.dtype:
         kinds = (pl.Categorical, pl.Enum)
-        own = own.cast(pl.String) if isinstance(own.dtype, kinds) else own
+        table_values = table_values.cast(pl.String) if isinstance(table_values.dtype, kinds) else table_values
         other = other.cast(pl.String) if isinstance(other.dtype, kinds) else other
     try:
-        return pl.concat([own.to_frame(), other.to_frame()], how="vertical_relaxed").to_series()
+        return pl.concat([table_values.to_frame(), other.to_frame()], how="vertical_relaxed").to_series()
     except pl.exceptions.PolarsError:
         raise DataError(
-            f"The column {name!r} holds {own.dtype} values in the table and {other.dtype} values in the population. "
+            f"The column {name!r} holds {table_values.dtype} values in the table and {other.dtype} values in the "
+            f"population. "
             "Give both the same type."
         ) from None
 
@@ -202,8 +206,8 @@ def _population(columns: Sequence[EncodedColumn], rows: int) -> Population:
 
 def sensitive_column(series: pl.Series, hierarchy: Hierarchy | None, multiplicity: Longs | None) -> Sensitive:
     """A sensitive column as codes; a missing value counts as a value of its own."""
-    known = hierarchy or Hierarchy.flat(column_values(series).labels or [MISSING_LABEL], name=series.name)
-    encoded = encode_column(series, known)
+    tree = hierarchy or Hierarchy.flat(column_values(series).labels or [MISSING_LABEL], name=series.name)
+    encoded = encode_column(series, tree)
     labels = encoded.hierarchy.values
     return Sensitive(
         series.name,

@@ -21,24 +21,29 @@ MOST_PAIRS = 1 << 22
 
 def changed(name: str) -> DataError:
     """The error for a table that is not the same when it is read a second time."""
-    return DataError(f"{name} changed while it was read: it now has rows that were not counted. Nothing was written.")
+    return DataError(
+        f"{name} changed while Kanopy read it: it now has rows that were not counted. Nothing was written."
+    )
 
 
 def tally_of_distinct_rows(plan: RecodePlan) -> Tally:
     """The distinct rows of a plan, numbered in their order: what rows are compared with that were counted elsewhere."""
-    distinct_rows = plan.keys[np.flatnonzero(plan.first_fragments)]
+    distinct_rows = plan.keys[np.flatnonzero(plan.first_fragments)] if plan.keys.width else plan.keys
     tally = Tally(list(distinct_rows.schema.values()))
-    tally.add(distinct_rows.get_columns())
+    if plan.keys.width:
+        tally.add(distinct_rows.get_columns())
+    else:
+        tally.add_alike(int(plan.multiplicity.sum()))
     return tally
 
 
-def counted_again(written: pl.LazyFrame, shown: list[str]) -> tuple[tuple[str, ...], pl.DataFrame]:
+def counted_again(written: pl.LazyFrame, published_names: list[str]) -> tuple[tuple[str, ...], pl.DataFrame]:
     """The columns of what was written, and its distinct rows in some of them with how often each occurs."""
     schema = written.collect_schema()
-    again = Tally([schema[name] for name in shown])
-    for _ in again.add_all(written, [schema.names().index(name) for name in shown]):
+    again = Tally([schema[name] for name in published_names])
+    for _ in again.add_all(written, [schema.names().index(name) for name in published_names]):
         pass
-    return tuple(schema.names()), again.frame(shown)
+    return tuple(schema.names()), again.frame(published_names)
 
 
 def texts(frame: pl.DataFrame) -> pl.DataFrame:
@@ -92,15 +97,16 @@ class Publisher:
         """Per distinct row the code of its value in a column; -1 is missing."""
         return dict(zip(self.plan.keys.columns, self.distinct_rows.codes(), strict=True))
 
-    def publish(self, distinct_rows: Ints, others: pl.DataFrame) -> pl.DataFrame:
-        """The published rows of a batch; `others` has the columns that are published as they are."""
+    def publish(self, distinct_rows: Ints, others: pl.DataFrame) -> tuple[pl.DataFrame, Mask | None]:
+        """The published rows of a batch, and which of its rows they are (`None`: all); `others` has the columns that
+        are published as they are."""
         plan = self.plan
         fragment = distinct_rows if plan.undivided else self._fragments(self._first[distinct_rows])
         places = pl.Series(fragment)
         labels = {name: plan.labels[name].gather(places) for name in plan.quasi}
         published, remaining = publish_batch(plan, labels, plan.suppressed[fragment], others)
         self._note(distinct_rows if remaining is None else distinct_rows[remaining], published)
-        return published
+        return published, remaining
 
     def _fragments(self, first: Ints) -> Ints:
         """The fragment of every row, given the first of its distinct row, whose rows fill its fragments in turn."""
@@ -125,8 +131,8 @@ class Publisher:
             if 0 < width * size <= MOST_PAIRS:
                 cells = ((codes + 1) * width)[distinct_rows]
                 cells += column.to_physical().fill_null(width - 1).to_numpy()
-                found = np.bincount(cells, minlength=width * size)
-                self._cells[name] = self._cells[name] + found if name in self._cells else found
+                cell_counts = np.bincount(cells, minlength=width * size)
+                self._cells[name] = self._cells[name] + cell_counts if name in self._cells else cell_counts
             else:
                 tally = self._pairs.setdefault(name, Tally([pl.Int32(), column.dtype]))
                 tally.add([pl.Series(codes[distinct_rows]), column])
@@ -145,8 +151,8 @@ class Publisher:
                 codes, label, rows = cells // width - 1, cells % width, self._cells[name][cells]
                 labels = pl.Series([*categories.categories, None], dtype=pl.String).gather(pl.Series(label))
             else:
-                found = self._pairs[name].frame(["code", "label"])
-                codes, labels, rows = found["code"].to_numpy(), found["label"], found[ROWS].to_numpy()
+                pair_counts = self._pairs[name].frame(["code", "label"])
+                codes, labels, rows = pair_counts["code"].to_numpy(), pair_counts["label"], pair_counts[ROWS].to_numpy()
             values = self._values(name, codes.astype(np.int32))
             tables[name] = pl.DataFrame([values.alias("value"), labels.alias("label"), pl.Series(ROWS, rows, pl.Int64)])
         return tables
@@ -156,12 +162,12 @@ class Publisher:
         if self._units is None:
             return None
         unit_columns = [f"\1{name}" for name in self.plan.unit]
-        found = self._units.frame([*self.plan.quasi, *unit_columns])
+        unit_counts = self._units.frame([*self.plan.quasi, *unit_columns])
         values = [
-            self._values(name, found[own].to_numpy()).alias(own)
-            for name, own in zip(self.plan.unit, unit_columns, strict=True)
+            self._values(name, unit_counts[unit_column].to_numpy()).alias(unit_column)
+            for name, unit_column in zip(self.plan.unit, unit_columns, strict=True)
         ]
-        return found.with_columns(values)
+        return unit_counts.with_columns(values)
 
     def _values(self, name: str, codes: Ints) -> pl.Series:
         return self.distinct_rows.coders[self.plan.keys.columns.index(name)].values(codes)

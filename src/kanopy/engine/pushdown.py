@@ -95,30 +95,30 @@ class DistinctTable:
     def values(self, name: str, most: int) -> pl.DataFrame:
         """The distinct values of a column with how often each occurs; one more than `most` at most."""
         counted = count_statement(self.source, [name], self.place.dialect)
-        found = self.place.ask(f"select * from ({counted}) v limit {most + 1}")
-        found.columns = [name, ROWS]
-        return found.with_columns(found[ROWS].cast(pl.Int64)).sort(name, nulls_last=True)
+        counted_values = self.place.ask(f"select * from ({counted}) v limit {most + 1}")
+        counted_values.columns = [name, ROWS]
+        return counted_values.with_columns(counted_values[ROWS].cast(pl.Int64)).sort(name, nulls_last=True)
 
     def encode(self, columns: Sequence[tuple[pl.Series, Ints]]) -> None:
         """Keep the distinct rows, given the number of every value of every column."""
-        place, quote = self.place, self.place.dialect.name
+        backend, quote = self.place, self.place.dialect.name
         for j, (values, numbers) in enumerate(columns):
-            place.upload(f"kanopy_codes{j}", pl.DataFrame([values.alias("k"), pl.Series("c", numbers, pl.Int32)]))
-        counted = count_statement(self.source, self.columns, place.dialect)
+            backend.upload(f"kanopy_codes{j}", pl.DataFrame([values.alias("k"), pl.Series("c", numbers, pl.Int32)]))
+        counted = count_statement(self.source, self.columns, backend.dialect)
         names = "".join(f"t.{quote(name)} as k{j}, z{j}.c as c{j}, " for j, name in enumerate(self.columns))
         joins = " ".join(
-            f"join kanopy_codes{j} z{j} on {place.dialect.same.format(a=f't.{quote(name)}', b=f'z{j}.k')}"
+            f"join kanopy_codes{j} z{j} on {backend.dialect.same.format(a=f't.{quote(name)}', b=f'z{j}.k')}"
             for j, name in enumerate(self.columns)
         )
         number = "cast(1 as bigint) as part"
-        place.keep(DISTINCT_ROWS, f"select {names}t.{COUNT} as n, {number} from ({counted}) t {joins}")
+        backend.keep(DISTINCT_ROWS, f"select {names}t.{COUNT} as n, {number} from ({counted}) t {joins}")
 
     # ---- a candidate of a search over levels ----------------------------------------------------------------------
 
     def levels(self, tables: Sequence[Sequence[Ints]]) -> None:
         """Bring along, per column and level, the code of every value at that level."""
         for j, levels in enumerate(tables):
-            codes = [pl.Series(f"a{level}", own, pl.Int32) for level, own in enumerate(levels)]
+            codes = [pl.Series(f"a{level}", codes_of_level, pl.Int32) for level, codes_of_level in enumerate(levels)]
             self.place.upload(f"kanopy_levels{j}", pl.DataFrame([pl.Series("c", np.arange(len(levels[0]))), *codes]))
 
     @property
@@ -136,48 +136,53 @@ class DistinctTable:
         """The classes of the candidate that was grouped last, those of `k` rows or more: how many rows (`n`) of a class
         (`g0`, …) have each of the `width` numbers (`s`) of another column. At most about `most` lines come at once; the
         lines of a class come together."""
-        place = self.place
+        backend = self.place
         named = ", ".join(f"w.g{j}" for j in self._axes)
         same = " and ".join(f"w.g{j} = z{j}.a{level}" for j, level in enumerate(levels))
-        place.keep(
+        backend.keep(
             CELLS,
             f"select {named}, t.c{other} as s, cast(sum(t.n) as bigint) as n from {self._lifted} join {GROUPS} w "
             f"on {same} where w.n >= {k} group by {named}, t.c{other}",
         )
-        classes = int(place.ask(f"select count(*) as n from {GROUPS} where n >= {k}")["n"][0])
-        lines = int(place.ask(f"select count(*) as n from {CELLS}")["n"][0])
+        classes = int(backend.ask(f"select count(*) as n from {GROUPS} where n >= {k}")["n"][0])
+        lines = int(backend.ask(f"select count(*) as n from {CELLS}")["n"][0])
         parts = max(1, math.ceil(lines / most), math.ceil(classes * width / LARGEST_TABLE))
         mixed = " + ".join(f"cast(g{j} as bigint) * {1_000_003**j % 2_147_483_647}" for j in self._axes)
-        for part in range(parts):
-            yield place.ask(f"select * from {CELLS}" + (f" where ({mixed}) % {parts} = {part}" if parts > 1 else ""))
+        for index in range(parts):
+            yield backend.ask(f"select * from {CELLS}" + (f" where ({mixed}) % {parts} = {index}" if parts > 1 else ""))
 
     def count(self, levels: Sequence[int], k: int, most_suppressed: int) -> Counts:
         """Count the classes of a candidate there; what is too small comes by attribute, if it may be suppressed."""
-        place = self.place
+        backend = self.place
         self.group(levels)
         small = f"case when n < {k} then %s else 0 end"
         sums = ["1", "n", "n * n"]
-        parts = ", ".join(f"sum(cast({small % each} as bigint)) as s{i}" for i, each in enumerate(sums))
-        found = place.ask(f"select count(*) as every, sum(n * n) as squares, {parts} from {GROUPS}")
-        every, squares, few, gone, few_squares = (int(value or 0) for value in found.row(0))
+        parts = ", ".join(f"sum(cast({small % divisor} as bigint)) as s{i}" for i, divisor in enumerate(sums))
+        totals = backend.ask(f"select count(*) as every, sum(n * n) as squares, {parts} from {GROUPS}")
+        every, squares, few, suppressed_rows, few_squares = (int(value or 0) for value in totals.row(0))
         by_attribute: list[tuple[Longs, Longs]] = []
-        if gone and gone <= most_suppressed:
+        if suppressed_rows and suppressed_rows <= most_suppressed:
             arms = (
                 f"select {j} as j, g{j} as g, sum(n) as n from {GROUPS} where n < {k} group by g{j}" for j in self._axes
             )
-            sums_of = place.ask(" union all ".join(arms))
+            sums_of = backend.ask(" union all ".join(arms))
             for j in self._axes:
-                own = sums_of.filter(sums_of["j"] == j)
-                by_attribute.append((own["g"].cast(pl.Int64).to_numpy(), own["n"].cast(pl.Int64).to_numpy()))
-        return Counts(every, every - few, gone, squares - few_squares, squares, tuple(by_attribute))
+                sums_of_attribute = sums_of.filter(sums_of["j"] == j)
+                by_attribute.append(
+                    (sums_of_attribute["g"].cast(pl.Int64).to_numpy(), sums_of_attribute["n"].cast(pl.Int64).to_numpy())
+                )
+        return Counts(every, every - few, suppressed_rows, squares - few_squares, squares, tuple(by_attribute))
 
     def label_levels(
         self, levels: Sequence[int], labels: Sequence[pl.Series], k: int, unsafe: pl.DataFrame | None = None
     ) -> None:
         """Make the fragments of a candidate: `labels` per column and code of its level; `unsafe` classes are suppressed
         whatever their size."""
-        for j, own in enumerate(labels):
-            self.place.upload(f"kanopy_labels{j}", pl.DataFrame([pl.Series("g", np.arange(len(own))), own.alias("l")]))
+        for j, labels_of_column in enumerate(labels):
+            self.place.upload(
+                f"kanopy_labels{j}",
+                pl.DataFrame([pl.Series("g", np.arange(len(labels_of_column))), labels_of_column.alias("l")]),
+            )
         self.group(levels)
         if unsafe is not None and unsafe.height:
             codes = [f"g{j}" for j in self._axes]
@@ -187,13 +192,16 @@ class DistinctTable:
             size = "case when u.g0 is null then w.n else 0 end as n"
             self.place.keep(GROUPS, f"select {named}, {size} from {GROUPS} w left join {UNSAFE} u on {same}")
         keys = ", ".join(f"t.k{j}" for j in self._all)
-        shown = ", ".join(f"case when g.n < {k} then '{SUPPRESSED_LABEL}' else y{j}.l end as l{j}" for j in self._axes)
+        shown_labels = ", ".join(
+            f"case when g.n < {k} then '{SUPPRESSED_LABEL}' else y{j}.l end as l{j}" for j in self._axes
+        )
         joins = f" join {GROUPS} g on " + " and ".join(f"g.g{j} = z{j}.a{level}" for j, level in enumerate(levels))
         joins += "".join(f" join kanopy_labels{j} y{j} on y{j}.g = g.g{j}" for j in self._axes)
-        gone = f"case when g.n < {k} then 1 else 0 end as gone"
+        is_suppressed = f"case when g.n < {k} then 1 else 0 end as gone"
         self.place.keep(
             FRAGMENTS,
-            f"select {keys}, {shown}, {gone}, cast(0 as bigint) as after, cast(t.n as bigint) as upto, 0.0 as lost "
+            f"select {keys}, {shown_labels}, {is_suppressed}, cast(0 as bigint) as after, cast(t.n as bigint) as "
+            f"upto, 0.0 as lost "
             f"from {self._lifted}{joins}",
         )
 
@@ -207,17 +215,18 @@ class DistinctTable:
             f"on w.part = t.part group by t.part, t.c{j}"
             for j in self._axes
         )
-        found = self.place.ask(" union all ".join(arms)).sort("part", "j", "c")
+        counts = self.place.ask(" union all ".join(arms)).sort("part", "j", "c")
         parts: dict[int, list[tuple[Ints, Longs]]] = {}
-        for (part, _), own in found.group_by("part", "j", maintain_order=True):
-            pair = own["c"].cast(pl.Int32).to_numpy(), own["n"].cast(pl.Int64).to_numpy()
-            parts.setdefault(int(str(part)), []).append(pair)
+        for (part_key, _), counts_of_part in counts.group_by("part", "j", maintain_order=True):
+            pair = counts_of_part["c"].cast(pl.Int32).to_numpy(), counts_of_part["n"].cast(pl.Int64).to_numpy()
+            parts.setdefault(int(str(part_key)), []).append(pair)
         return parts
 
-    def beside(self, part: int, axis: int, other: int) -> pl.DataFrame:
+    def beside(self, fragment_number: int, axis: int, other: int) -> pl.DataFrame:
         """Of a part, how many rows have each number of a column (`c`) and each of another (`s`)."""
         return self.place.ask(
-            f"select c{axis} as c, c{other} as s, cast(sum(n) as bigint) as n from {DISTINCT_ROWS} where part = {part} "
+            f"select c{axis} as c, c{other} as s, cast(sum(n) as bigint) as n from {DISTINCT_ROWS} where part = "
+            f"{fragment_number} "
             f"group by c{axis}, c{other}"
         )
 
@@ -229,34 +238,35 @@ class DistinctTable:
         number = (
             f"case when x.part is null then t.part else 2 * t.part + case when {along} > x.place then 1 else 0 end end"
         )
-        own = ", ".join(f"t.k{j}, t.c{j}" for j in self._all)
+        tuple_columns = ", ".join(f"t.k{j}, t.c{j}" for j in self._all)
         self.place.keep(
             DISTINCT_ROWS,
-            f"select {own}, t.n, {number} as part from {DISTINCT_ROWS} t left join kanopy_cuts x on x.part = t.part",
+            f"select {tuple_columns}, t.n, {number} as part from {DISTINCT_ROWS} t left join kanopy_cuts x on x.part "
+            f"= t.part",
         )
 
     def solve(self, solve: Solve) -> None:
         """Make the fragments of all parts, each by itself."""
-        own = ", ".join(f"k{j}, c{j}" for j in self._all)
-        keys = self.place.ask(f"select {own} from {DISTINCT_ROWS} limit 0")
+        tuple_columns = ", ".join(f"k{j}, c{j}" for j in self._all)
+        keys = self.place.ask(f"select {tuple_columns} from {DISTINCT_ROWS} limit 0")
         like = [keys[f"k{j}"] for j in self._all] + [pl.Series(f"l{j}", [], pl.String) for j in self._axes]
         like += [pl.Series("gone", [], pl.Int32), pl.Series("after", [], pl.Int64), pl.Series("upto", [], pl.Int64)]
         frame = pl.DataFrame([*like, pl.Series("lost", [], pl.Float64)])
-        self.place.solve(FRAGMENTS, f"select part, {own}, n from {DISTINCT_ROWS}", solve, frame)
+        self.place.solve(FRAGMENTS, f"select part, {tuple_columns}, n from {DISTINCT_ROWS}", solve, frame)
 
     # ---- looking again --------------------------------------------------------------------------------------------
 
     def meant(self, drop: bool) -> tuple[int, int, float]:
         """Rows of all fragments, those that are suppressed, and what is lost; keeps what classes are meant, too."""
-        found = self.place.ask(
+        meant_counts = self.place.ask(
             f"select sum(upto - after) as n, sum((upto - after) * gone) as gone, sum((upto - after) * lost) as lost "
             f"from {FRAGMENTS}"
         )
         by = ", ".join(f"l{j}" for j in self._axes)
         left = " where gone = 0" if drop else ""
         self.place.keep(MEANT, f"select {by}, sum(upto - after) as n from {FRAGMENTS}{left} group by {by}")
-        rows, gone, lost = found.row(0)
-        return int(rows), int(gone), float(lost or 0.0)
+        rows, suppressed_rows, lost = meant_counts.row(0)
+        return int(rows), int(suppressed_rows), float(lost or 0.0)
 
     def gone(self, other: int) -> pl.DataFrame:
         """Of the rows that are suppressed, how many (`n`) have each value (`k`, its number `c`) of another column."""
@@ -272,10 +282,10 @@ class DistinctTable:
         """What is published of classes beside a column that a model names: labels (`g0`, …), the value (`s`) and how
         many rows (`n`), on the release itself if the column is in it. Suppressed rows are left out; rows that show only
         `*` are a class like any other with `stars`. The lines of a class come together, about `most` at once."""
-        place, quote = self.place, self.place.dialect.name
+        backend, quote = self.place, self.place.dialect.name
         codes = [f"g{j}" for j in self._axes]
         if name in asked.plan.columns:
-            named = ", ".join(f"{quote(own)} as g{j}" for j, own in enumerate(self.quasi))
+            named = ", ".join(f"{quote(column_name)} as g{j}" for j, column_name in enumerate(self.quasi))
             rows, left = (
                 f"select {named}, {quote(name)} as s from {release} r",
                 "1 = 1" if stars else f"not ({self._star})",
@@ -284,18 +294,18 @@ class DistinctTable:
             named = ", ".join(f"p.l{j} as g{j}" for j in self._axes)
             rows, left = f"select {named}, t.{quote(name)} as s, p.gone as gone {asked.joined()}", "gone = 0"
         by = ", ".join([*codes, "s"])
-        place.keep(CELLS, f"select {by}, count(*) as n from ({rows}) x where {left} group by {by}")
-        lines = int(place.ask(f"select count(*) as n from {CELLS}")["n"][0])
+        backend.keep(CELLS, f"select {by}, count(*) as n from ({rows}) x where {left} group by {by}")
+        lines = int(backend.ask(f"select count(*) as n from {CELLS}")["n"][0])
         parts = max(1, math.ceil(lines / most))
         if parts == 1:
-            yield place.ask(f"select * from {CELLS}")
+            yield backend.ask(f"select * from {CELLS}")
             return
         by = ", ".join(codes)
         number = f"row_number() over (order by {by}) as id"
-        place.keep(NUMBERS, f"select {by}, {number} from (select distinct {by} from {CELLS}) x")
-        same = " and ".join(place.dialect.same.format(a=f"c.{code}", b=f"i.{code}") for code in codes)
-        for part in range(parts):
-            yield place.ask(f"select c.* from {CELLS} c join {NUMBERS} i on {same} where i.id % {parts} = {part}")
+        backend.keep(NUMBERS, f"select {by}, {number} from (select distinct {by} from {CELLS}) x")
+        same = " and ".join(backend.dialect.same.format(a=f"c.{code}", b=f"i.{code}") for code in codes)
+        for index in range(parts):
+            yield backend.ask(f"select c.* from {CELLS} c join {NUMBERS} i on {same} where i.id % {parts} = {index}")
 
     @property
     def _star(self) -> str:
@@ -314,23 +324,23 @@ class DistinctTable:
     def classes(self, release: str, as_they_are: Sequence[str]) -> tuple[int, int, int, int, int]:
         """Of a release: rows, rows with `*` everywhere, other classes, the smallest of these, and their sizes squared.
 
-        Also compares its classes with those that were meant, but for columns that are published as they are; what
+        Also compares its classes with those that were meant, but for columns that are published unchanged; what
         differs is told by -1 rows.
         """
-        place, quote = self.place, self.place.dialect.name
+        backend, quote = self.place, self.place.dialect.name
         names = [quote(name) for name in self.quasi]
         counted = (
             f"select {', '.join(f'{name} as g{j}' for j, name in enumerate(names))}, count(*) as n from {release} s"
         )
-        place.keep(GROUPS, f"{counted} group by {', '.join(names)}")
+        backend.keep(GROUPS, f"{counted} group by {', '.join(names)}")
         changed = [j for j, name in enumerate(self.quasi) if name not in as_they_are]
         star = self._star
-        found = place.ask(
+        totals = backend.ask(
             f"select sum(n) as n, sum(case when {star} then n else 0 end) as gone, "
             f"sum(case when {star} then 0 else 1 end) as classes, min(case when {star} then null else n end) as least, "
             f"sum(case when {star} then 0 else n * n end) as squares from {GROUPS}"
         )
-        rows, gone, classes, least, squares = (int(value or 0) for value in found.row(0))
+        rows, suppressed_rows, classes, least, squares = (int(value or 0) for value in totals.row(0))
         if changed:
             seen, meant = (
                 f"select {by}, cast(sum(n) as bigint) as n from {table} group by {by}"
@@ -339,9 +349,9 @@ class DistinctTable:
             )  # fmt: skip
             for one, other in ((seen, meant), (meant, seen)):
                 differ = f"select * from ({one}) a except select * from ({other}) b"
-                if int(place.ask(f"select count(*) as n from ({differ}) d")["n"][0]):
-                    return -1, gone, classes, least, squares
-        return rows, gone, classes, least, squares
+                if int(backend.ask(f"select count(*) as n from ({differ}) d")["n"][0]):
+                    return -1, suppressed_rows, classes, least, squares
+        return rows, suppressed_rows, classes, least, squares
 
 
 class DatabasePlace:
@@ -370,17 +380,17 @@ class DatabasePlace:
         """Parts come here one after another."""
         keys = [column for column in like.columns if column[0] == "k"]
         self.upload(f"{name}_new", like)
-        for (part,) in self.ask(f"select distinct part from ({query}) q order by 1").iter_rows():
-            distinct_rows = self.ask(f"select * from ({query}) q where part = {part}")
+        for (part_number,) in self.ask(f"select distinct part from ({query}) q order by 1").iter_rows():
+            distinct_rows = self.ask(f"select * from ({query}) q where part = {part_number}")
             fragments = solve(distinct_rows)
-            own = distinct_rows[keys][fragments["distinct_row"]]
-            self._own.upload("kanopy_part", own.hstack(fragments[like.columns[len(keys) :]]))
+            fragment_rows = distinct_rows[keys][fragments["distinct_row"]]
+            self._own.upload("kanopy_part", fragment_rows.hstack(fragments[like.columns[len(keys) :]]))
             self._own.run(f"insert into {name}_new select * from kanopy_part")
         self._replace(name)
 
     def forget(self, name: str | None = None) -> None:
         """Let go of what is kept."""
-        for own in self._kept if name is None else {name}:
+        for kept_table in self._kept if name is None else {name}:
             with contextlib.suppress(*self._own.errors):
-                self._own.run(f"drop table if exists {own}")
+                self._own.run(f"drop table if exists {kept_table}")
         self._kept -= {name} if name else set(self._kept)

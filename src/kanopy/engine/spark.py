@@ -67,11 +67,11 @@ def check_java() -> None:
     java = shutil.which("java")
     if java is None:
         raise MissingDependency(f"Spark needs Java {LEAST_JAVA} or newer, and there is no 'java'. Install a JDK.")
-    said = subprocess.run([java, "-version"], capture_output=True, text=True, timeout=60, check=False).stderr
-    found = re.search(r'version "(?:1\.)?(\d+)', said)
-    if found is None or int(found[1]) < LEAST_JAVA:
-        shown = found[1] if found else "a strange one"
-        raise MissingDependency(f"Spark needs Java {LEAST_JAVA} or newer, not {shown}. Install a newer JDK.")
+    version_text = subprocess.run([java, "-version"], capture_output=True, text=True, timeout=60, check=False).stderr
+    match = re.search(r'version "(?:1\.)?(\d+)', version_text)
+    if match is None or int(match[1]) < LEAST_JAVA:
+        version_shown = match[1] if match else "a strange one"
+        raise MissingDependency(f"Spark needs Java {LEAST_JAVA} or newer, not {version_shown}. Install a newer JDK.")
 
 
 def read_files(session: Any, path: str) -> Any:
@@ -82,8 +82,8 @@ def read_files(session: Any, path: str) -> Any:
         files, schemas = sorted(frame.inputFiles()), []
         parquet, settings = session._jvm.org.apache.parquet.hadoop, session._jsc.hadoopConfiguration()
         for file in files:
-            place = session._jvm.org.apache.hadoop.fs.Path(file)
-            footer = parquet.ParquetFileReader.open(parquet.util.HadoopInputFile.fromPath(place, settings))
+            file_path = session._jvm.org.apache.hadoop.fs.Path(file)
+            footer = parquet.ParquetFileReader.open(parquet.util.HadoopInputFile.fromPath(file_path, settings))
             try:
                 fields = footer.getFooter().getFileMetaData().getSchema().getFields()
                 schemas.append({field.getName(): " ".join(str(field).split()[1:]) for field in fields})
@@ -104,8 +104,10 @@ def told() -> Iterator[None]:
     except (PySparkException, Py4JError) as error:
         lines = str(error).strip().splitlines() or [type(error).__name__]
         # What a worker says comes with the places it came through: the first line after them tells.
-        said = [line for line in lines[1:] if line and not line[0].isspace() and not line.startswith("Traceback")]
-        reason = said[0] if said and ("Python worker" in lines[0] or "o.ParquetFileReader" in lines[0]) else lines[0]
+        messages = [line for line in lines[1:] if line and not line[0].isspace() and not line.startswith("Traceback")]
+        reason = (
+            messages[0] if messages and ("Python worker" in lines[0] or "o.ParquetFileReader" in lines[0]) else lines[0]
+        )
         if "ModuleNotFoundError" in reason:
             reason += ": executors need a Python with Kanopy, which PYSPARK_PYTHON names"
         raise DataError(f"Spark could not do it: {reason[:300]}. Nothing was published.") from None
@@ -124,7 +126,7 @@ class SparkEngine:
         if output is not None:
             self._files, self._path = _file_system(self.session, output)
             if self._files.exists(self._path):
-                raise DataError(f"{output} exists already. Give another name: a folder is never written over.")
+                raise DataError(f"{output} exists already. Give another name: folders are never overwritten.")
 
     @cached_property
     def schema(self) -> pl.Schema:
@@ -139,11 +141,11 @@ class SparkEngine:
         """The distinct rows, by one aggregation on the cluster."""
         self.frame.createOrReplaceTempView(SOURCE)
         most = most_different()
-        found = self.ask(f"select * from ({sql.count_statement(SOURCE, columns, sql.SPARK)}) c limit {most + 1}")
-        require_few(found.height, most)
-        if not found.height:
+        counts = self.ask(f"select * from ({sql.count_statement(SOURCE, columns, sql.SPARK)}) c limit {most + 1}")
+        require_few(counts.height, most)
+        if not counts.height:
             raise DataError("The table has columns but no records. Give one with at least one record.")
-        return in_order(found, columns)
+        return in_order(counts, columns)
 
     def distinct(self, columns: Sequence[str], most: int = MOST_VALUES) -> dict[str, pl.DataFrame | None]:
         """The distinct values of some columns, by one aggregation each; of those with too many none is used."""
@@ -159,14 +161,14 @@ class SparkEngine:
     def write(self, plan: RecodePlan) -> Iterator[Recount]:
         """Make the release on the cluster; files are written aside and get their name when the block ends well."""
         asked = Statements(SOURCE, plan, sql.SPARK)
-        place = self.place
-        place.upload(FRAGMENTS, asked.fragments())
+        backend = self.place
+        backend.upload(FRAGMENTS, asked.fragments())
         with self.released(asked) as (columns, release):
-            place.keep(PAIRS, asked.paired())
+            backend.keep(PAIRS, asked.paired())
             try:
                 yield asked.seen(columns, self.ask(asked.classes(release)), self.ask, PAIRS)
             finally:
-                place.forget()
+                backend.forget()
 
     @contextlib.contextmanager
     def released(self, asked: Statements) -> Iterator[tuple[list[str], str]]:
@@ -188,15 +190,15 @@ class SparkEngine:
             published.createOrReplaceTempView("kanopy_release")
             yield published.columns, "kanopy_release"
             if aside is not None:
-                files, place = _file_system(self.session, aside)
-                if not files.rename(place, self._path):
+                files, file_path = _file_system(self.session, aside)
+                if not files.rename(file_path, self._path):
                     raise DataError(f"{self.output} could not get its name. Nothing was published.")
                 published, aside = self.session.read.parquet(str(self.output)), None
             self.remote = published
         finally:
             if aside is not None:
-                files, place = _file_system(self.session, aside)
-                files.delete(place, True)
+                files, file_path = _file_system(self.session, aside)
+                files.delete(file_path, True)
 
     def pushdown(self, columns: Sequence[str]) -> contextlib.AbstractContextManager[SparkEngine]:
         """The frame where not even its distinct rows come to the driver."""
@@ -214,9 +216,9 @@ class SparkEngine:
 
     def _here(self, frame: Any) -> pl.DataFrame:
         with told():
-            found = pl.from_arrow(frame.toArrow())
-        assert isinstance(found, pl.DataFrame)
-        return found
+            here = pl.from_arrow(frame.toArrow())
+        assert isinstance(here, pl.DataFrame)
+        return here
 
 
 class SparkPlace:
@@ -260,31 +262,31 @@ class SparkPlace:
 
     def forget(self, name: str | None = None) -> None:
         """Let go of what is kept under a name, or of everything."""
-        for own, frame in self._kept:
-            if name in (None, own):
+        for kept_name, frame in self._kept:
+            if name in (None, kept_name):
                 frame.unpersist()
-        self._kept = [each for each in self._kept if name not in (None, each[0])]
+        self._kept = [kept_frame for kept_frame in self._kept if name not in (None, kept_frame[0])]
 
 
 def _in_arrow(solve: Solve, columns: Sequence[str]) -> Any:
     """What an executor does with a part: from its distinct rows to its fragments, in Arrow."""
 
-    def work(part: Any) -> Any:
-        distinct_rows = pl.from_arrow(part)
+    def work(arrow_part: Any) -> Any:
+        distinct_rows = pl.from_arrow(arrow_part)
         assert isinstance(distinct_rows, pl.DataFrame)
         fragments = solve(distinct_rows)
         keys = [name for name in columns if name in distinct_rows.columns]
-        found = part.select(keys).take(fragments["distinct_row"].to_arrow())
+        taken = arrow_part.select(keys).take(fragments["distinct_row"].to_arrow())
         for name in columns[len(keys) :]:
             column = fragments[name].to_arrow()
             text = str(column.type) in ("large_string", "string_view")
-            found = found.append_column(name, column.cast("string") if text else column)
-        return found
+            taken = taken.append_column(name, column.cast("string") if text else column)
+        return taken
 
     return work
 
 
 def _file_system(session: Any, path: str) -> tuple[Any, Any]:
     """Where files of a path lie, and the path as that place says it."""
-    place = session._jvm.org.apache.hadoop.fs.Path(path)
-    return place.getFileSystem(session._jsc.hadoopConfiguration()), place
+    file_path = session._jvm.org.apache.hadoop.fs.Path(path)
+    return file_path.getFileSystem(session._jsc.hadoopConfiguration()), file_path

@@ -86,7 +86,10 @@ class Spilled:
         """Write the labels beside the other columns, and read what was written back into the database."""
         engine, plan = self.engine, asked.plan
         assert engine.sink is not None, "an engine without a sink only counts"
-        others = [name for name in engine.scan.columns if name in plan.columns and name not in plan.quasi]
+        others = [
+            name for name in engine.scan.columns
+            if name in engine.alongside or (name in plan.columns and name not in plan.quasi)
+        ]  # fmt: skip
         labels = ", ".join(asked.column(name) for name in plan.quasi)
         every = replace(asked, plan=replace(plan, drop=False))
         with self._told():
@@ -116,7 +119,10 @@ class Spilled:
             rows += batch.height
             read = texts(self.engine.said(batch)) if others else batch
             quasi = {name: labels[name] for name in plan.quasi}
-            yield publish_batch(plan, quasi, (labels["gone"] == 1).to_numpy(), read)[0]
+            published, remaining = publish_batch(plan, quasi, (labels["gone"] == 1).to_numpy(), read)
+            self.engine.said.count(read, published, remaining)
+            yield published
+        self.engine.said.end()
         if rows != self.rows:
             raise changed(self.engine.source)
 

@@ -21,10 +21,10 @@ def spooled(address: str, output: str | None = None, *, overwrite: bool = False)
 
     An `output` in the same database is refused where the engine for databases refuses it.
     """
-    own = output if output is not None and in_same_database(address, output) else None
+    same_output = output if output is not None and in_same_database(address, output) else None
     with _temporary.folder() as folder:
-        place = folder / "table.parquet"
-        with closing(DatabaseEngine(address, own, overwrite=overwrite)) as engine:
+        file = folder / "table.parquet"
+        with closing(DatabaseEngine(address, same_output, overwrite=overwrite)) as engine:
             kinds = engine.schema
 
             def frames() -> Iterator[pl.DataFrame]:
@@ -32,6 +32,6 @@ def spooled(address: str, output: str | None = None, *, overwrite: bool = False)
                     batch.columns = kinds.names()
                     yield batch.cast(kinds)
 
-            with FileSink(str(place)).writing(frames, kinds):
+            with FileSink(str(file)).writing(frames, kinds):
                 pass
-        yield replace(scan(place), name=shown_address(address))
+        yield replace(scan(file), name=shown_address(address))

@@ -102,17 +102,17 @@ class Statements:
         end = np.cumsum(plan.multiplicity)
         start = end - plan.multiplicity
         base = np.repeat(start[begins], np.diff(np.append(np.flatnonzero(begins), len(begins))))
-        columns = [plan.keys[name].alias(f"k{place}") for place, name in enumerate(self.keys)]
-        columns += [_plain(plan.labels[name]).alias(f"l{place}") for place, name in enumerate(plan.quasi)]
-        gone = pl.Series("gone", plan.suppressed.astype(np.int32), pl.Int32)
+        columns = [plan.keys[name].alias(f"k{index}") for index, name in enumerate(self.keys)]
+        columns += [_plain(plan.labels[name]).alias(f"l{index}") for index, name in enumerate(plan.quasi)]
+        suppressed = pl.Series("gone", plan.suppressed.astype(np.int32), pl.Int32)
         return pl.DataFrame(
-            [*columns, gone, pl.Series("after", start - base, pl.Int64), pl.Series("upto", end - base, pl.Int64)]
+            [*columns, suppressed, pl.Series("after", start - base, pl.Int64), pl.Series("upto", end - base, pl.Int64)]
         )
 
     def joined(self) -> str:
         """Every row of the source beside its fragment."""
         quote, same = self.dialect.name, self.dialect.same
-        on = [same.format(a=f"t.{quote(name)}", b=f"p.k{place}") for place, name in enumerate(self.keys)]
+        on = [same.format(a=f"t.{quote(name)}", b=f"p.k{index}") for index, name in enumerate(self.keys)]
         source = f"{self.source} t"
         if self.in_fragments:
             by = ", ".join(map(quote, self.keys))
@@ -131,29 +131,29 @@ class Statements:
         """The published rows in an order that depends on what they say, and not on the one they came in."""
         names = [self.dialect.name(name) for name in self.plan.columns]
         # SQLite has no hash, and keeps values of several types in a column: 1 and 1.0 are equal there.
-        own = [f"{name} collate binary" for name in names] + [f"typeof({name})" for name in names]
+        sort_columns = [f"{name} collate binary" for name in names] + [f"typeof({name})" for name in names]
         missing = ", ".join(f"isnull({name})" for name in names)
-        by = (self.dialect.shuffled or ", ".join(own)).format(names=", ".join(names), missing=missing)
+        by = (self.dialect.shuffled or ", ".join(sort_columns)).format(names=", ".join(names), missing=missing)
         return f"select * from ({self.published()}) r order by {by}"
 
     def column(self, name: str) -> str:
         """What a column is published as."""
         plan, quote = self.plan, self.dialect.name
-        own = f"t.{quote(name)}"
+        expression = f"t.{quote(name)}"
         if name in plan.quasi:
             label = f"p.l{plan.quasi.index(name)}"
             # A column that is published as it was keeps its type; values that mean missing are missing.
-            as_it_was = not isinstance(plan.labels[name].dtype, (pl.Enum, pl.String))
-            own = f"case when {label} is null then null else {own} end" if as_it_was else label
+            as_it_was = plan.publishes_as_it_was(name)
+            expression = f"case when {label} is null then null else {expression} end" if as_it_was else label
         elif name in plan.withheld:
-            own = f"case when p.gone = 1 then null else {own} end"
-        return f"{own} as {quote(name)}"
+            expression = f"case when p.gone = 1 then null else {expression} end"
+        return f"{expression} as {quote(name)}"
 
     def paired(self) -> str:
         """Original values beside labels, counted: no more rows than there are fragments."""
-        columns = [f"t.{self.dialect.name(name)} as o{place}" for place, name in enumerate(self.keys)]
-        columns += [f"p.l{place}" for place in range(len(self.plan.quasi))]
-        by = ", ".join(str(place + 1) for place in range(len(columns)))
+        columns = [f"t.{self.dialect.name(name)} as o{index}" for index, name in enumerate(self.keys)]
+        columns += [f"p.l{index}" for index in range(len(self.plan.quasi))]
+        by = ", ".join(str(index + 1) for index in range(len(columns)))
         return f"select {', '.join(columns)}, count(*) as {COUNT} {self.joined()} group by {by}"
 
     def pairs_of(self, name: str) -> str:
@@ -175,13 +175,13 @@ class Statements:
         Pairs are added up there, column by column: what travels are values and labels, not rows.
         """
         plan = self.plan
-        labels = {name: f"l{place}" for place, name in enumerate(plan.quasi)}
+        labels = {name: f"l{index}" for index, name in enumerate(plan.quasi)}
         values = {name: f"o{self.keys.index(name)}" for name in (*plan.quasi, *plan.unit)}
 
         def added(which: list[str], names: list[str]) -> pl.DataFrame:
-            found = ask(f"select {', '.join(which)}, sum({COUNT}) as {COUNT} from {pairs} group by {', '.join(which)}")
-            found.columns = [*names, ROWS]
-            return found.with_columns(found[ROWS].cast(pl.Int64))
+            counts = ask(f"select {', '.join(which)}, sum({COUNT}) as {COUNT} from {pairs} group by {', '.join(which)}")
+            counts.columns = [*names, ROWS]
+            return counts.with_columns(counts[ROWS].cast(pl.Int64))
 
         classes.columns = [*plan.counted_columns, ROWS]
         units = None
@@ -200,7 +200,7 @@ def count_statement(source: str, columns: Sequence[str], dialect: Dialect) -> st
     """Distinct rows with how often each occurs."""
     collate = " collate binary" if dialect is SQLITE else ""
     names = [f"{dialect.name(name)}{collate} as {dialect.name(name)}" for name in columns]
-    by = ", ".join(str(place + 1) for place in range(len(names)))
+    by = ", ".join(str(index + 1) for index in range(len(names)))
     return f"select {', '.join(names)}, count(*) as {COUNT} from {source} s group by {by}"
 
 
@@ -213,21 +213,21 @@ def distinct(
     ask: Callable[[str], pl.DataFrame],
 ) -> dict[str, pl.DataFrame | None]:
     """Per column its distinct values with how often each occurs, or `None` where there are more than `most`."""
-    found: dict[str, pl.DataFrame | None] = {}
+    values_of_columns: dict[str, pl.DataFrame | None] = {}
     for name in columns:
         values = distinct_values(pl.Series([], dtype=schema[name]))
         if not schema[name].is_nested():  # lists and maps cannot be grouped everywhere, and are not looked through
             values = ask(f"select * from ({count_statement(source, [name], dialect)}) c limit {most + 1}")
             values.columns = [VALUE, COUNTED]
-        found[name] = None if values is None or values.height > most else values
-    return found
+        values_of_columns[name] = None if values is None or values.height > most else values
+    return values_of_columns
 
 
 def sample_statement(source: str, columns: Sequence[str], dialect: Dialect, rows: int) -> str:
     """Some rows, each as likely as any other, and the same ones of the same table: a run repeats to the byte."""
-    names, place = ", ".join(map(dialect.name, columns)), dialect.name("kanopy_place")
-    numbered = f"select {names}, {dialect.numbered} as {place} from {source} s"
-    return f"select {names} from ({numbered}) q order by {dialect.drawn.format(n=place)} limit {rows}"
+    names, position_name = ", ".join(map(dialect.name, columns)), dialect.name("kanopy_place")
+    numbered = f"select {names}, {dialect.numbered} as {position_name} from {source} s"
+    return f"select {names} from ({numbered}) q order by {dialect.drawn.format(n=position_name)} limit {rows}"
 
 
 def small_type(largest: int) -> str:
@@ -260,7 +260,7 @@ def emitted(plan: RecodePlan, table: str, release: str, dialect: str, *, shuffle
     """One statement that makes the release of a table, for a database that Kanopy does not reach; with `shuffle` its
     rows are sorted by what they publish.
 
-    It holds original values, those that decide: keep it inside.
+    For internal use: it contains original values.
     """
     try:
         import sqlglot
@@ -270,10 +270,10 @@ def emitted(plan: RecodePlan, table: str, release: str, dialect: str, *, shuffle
     fragments = statements.fragments()
     rows = ",\n  ".join(f"({', '.join(map(_literal, row))})" for row in fragments.iter_rows())
     values = f"select * from (values\n  {rows}\n) as v({', '.join(fragments.columns)})"
-    by = f" order by {', '.join(str(place + 1) for place in range(len(plan.columns)))}" if shuffle else ""
+    by = f" order by {', '.join(str(index + 1) for index in range(len(plan.columns)))}" if shuffle else ""
     text = f"create table {quoted(release)} as with {FRAGMENTS} as ({values}) {statements.published()}{by}"
-    found: str = sqlglot.transpile(text, read="duckdb", write=dialect, pretty=True)[0]
-    return f"{found};\n"
+    statement: str = sqlglot.transpile(text, read="duckdb", write=dialect, pretty=True)[0]
+    return f"{statement};\n"
 
 
 def _literal(value: Any) -> str:

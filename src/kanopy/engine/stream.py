@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from kanopy._arrays import Ints
+from kanopy._arrays import Ints, Mask
 from kanopy._errors import DataError
 from kanopy._table.guessing.identifying_values import MOST_VALUES, distinct_values, more_values
 from kanopy._table.streams.scans import Scan
@@ -30,7 +30,20 @@ if TYPE_CHECKING:
 
 KEPT_BYTES = 64_000_000
 """So much of which distinct row every row is stays in memory; more is kept in a file."""
-Said = Callable[[pl.DataFrame], pl.DataFrame]
+
+
+class Reader:
+    """What a job makes of every batch; here it stays as it is."""
+
+    def __call__(self, batch: pl.DataFrame) -> pl.DataFrame:
+        """The batch as the job reads it."""
+        return batch
+
+    def count(self, batch: pl.DataFrame, published: pl.DataFrame, remaining: Mask | None) -> None:
+        """Count on the published rows of a batch, which has been read; `remaining` says which they are."""
+
+    def end(self) -> None:
+        """Refuse a release whose counts are not enough."""
 
 
 class StreamEngine:
@@ -53,13 +66,13 @@ class StreamEngine:
         self,
         table: Scan,
         sink: Sink | None = None,
-        said: Said | None = None,
+        said: Reader | None = None,
         skip: int = 0,
         alongside: Sequence[str] = (),
     ) -> None:
         self.alongside = tuple(alongside)
         self.looked_at: tuple[tuple[int, int], ...] | None = None
-        self.scan, self.sink, self.said = table, sink, said or (lambda frame: frame)
+        self.scan, self.sink, self.said = table, sink, said or Reader()
         self._counted: _Counted | None = None
         if skip:
             self.scan = replace(table, lazy=table.lazy.slice(skip))
@@ -107,29 +120,33 @@ class StreamEngine:
 
     def distinct(self, columns: Sequence[str], most: int = MOST_VALUES) -> dict[str, pl.DataFrame | None]:
         """The distinct values of some columns in one pass; of those with too many none is kept."""
-        found: dict[str, pl.DataFrame | None] = {}
+        values_of_columns: dict[str, pl.DataFrame | None] = {}
         for batch in self.scan.batches(columns):
-            said = self.said(batch)
+            records = self.said(batch)
             for name in columns:
-                if name not in found:
-                    found[name] = distinct_values(said[name], most)
-                elif (known := found[name]) is not None:
-                    found[name] = more_values(known, said[name], most)
-        return found or {name: distinct_values(pl.Series([], dtype=self.schema[name])) for name in columns}
+                if name not in values_of_columns:
+                    values_of_columns[name] = distinct_values(records[name], most)
+                elif (values_so_far := values_of_columns[name]) is not None:
+                    values_of_columns[name] = more_values(values_so_far, records[name], most)
+        return values_of_columns or {name: distinct_values(pl.Series([], dtype=self.schema[name])) for name in columns}
 
     def sample(self, columns: Sequence[str], rows: int) -> pl.DataFrame:
         """The rows that drew the lowest numbers, in one pass."""
-        draw, found, own = np.random.default_rng(20), pl.DataFrame(schema={n: self.schema[n] for n in columns}), 1.0
+        draw, drawn_rows, threshold = (
+            np.random.default_rng(20),
+            pl.DataFrame(schema={n: self.schema[n] for n in columns}),
+            1.0,
+        )
         numbers = np.zeros(0)
         for batch in self.scan.batches(columns):
             drawn = draw.random(batch.height)
-            low = drawn < own
-            found, numbers = pl.concat([found, batch.filter(pl.Series(low))]), np.append(numbers, drawn[low])
+            low = drawn < threshold
+            drawn_rows, numbers = pl.concat([drawn_rows, batch.filter(pl.Series(low))]), np.append(numbers, drawn[low])
             if len(numbers) > rows:
-                kept = np.sort(np.argpartition(numbers, rows)[:rows])
-                found, numbers = found[kept], numbers[kept]
-                own = float(numbers.max())
-        return found
+                lowest = np.sort(np.argpartition(numbers, rows)[:rows])
+                drawn_rows, numbers = drawn_rows[lowest], numbers[lowest]
+                threshold = float(numbers.max())
+        return drawn_rows
 
     def pushdown(self, columns: Sequence[str]) -> AbstractContextManager[Spilled]:
         """The same table with the columns that decide on disk, where not even its distinct rows fit in memory."""
@@ -139,7 +156,7 @@ class StreamEngine:
 
     def _count(self, columns: Sequence[str]) -> _Counted:
         """Count, and if there is something to publish, keep of every row which distinct row it is."""
-        places, kept = self.scan.places(columns), Numbers() if self.sink is not None else None
+        places, numbers_kept = self.scan.places(columns), Numbers() if self.sink is not None else None
         tally, stamp, empty = Tally([self.schema[name] for name in columns]), self.scan.stamp(), 0
         most = most_different()
         # Only text can have blank lines and records that are too short.
@@ -148,17 +165,17 @@ class StreamEngine:
             for numbers, batch in tally.add_all(self.scan.records(), places, *last):
                 empty += int(batch["last"].sum()) if last else 0
                 require_few(len(tally), most)
-                if kept is not None:
-                    kept.add(numbers)
+                if numbers_kept is not None:
+                    numbers_kept.add(numbers)
         checked = self.scan.checked(empty)
-        return _Counted(tuple(columns), tally, kept, stamp, None if checked is self.scan else checked)
+        return _Counted(tuple(columns), tally, numbers_kept, stamp, None if checked is self.scan else checked)
 
     @contextmanager
     def write(self, plan: RecodePlan) -> Iterator[Recount]:
         """Publish every batch and count on what was written."""
         assert self.sink is not None, "an engine without a sink only counts"
-        shown = [name for name in self.scan.columns if name in plan.columns and name not in plan.quasi]
-        others = [name for name in self.scan.columns if name in shown or name in self.alongside]
+        others_published = [name for name in self.scan.columns if name in plan.columns and name not in plan.quasi]
+        others = [name for name in self.scan.columns if name in others_published or name in self.alongside]
         counted, rows = self._counted, 0
         if counted is None or counted.columns != tuple(plan.keys.columns) or self.scan.stamp() != counted.stamp:
             counted = None
@@ -169,7 +186,11 @@ class StreamEngine:
             nonlocal rows
             for numbers, batch in self._numbered(distinct_rows, counted, list(plan.keys.columns), others):
                 rows += len(numbers)
-                yield publisher.publish(numbers, texts(self.said(batch)))
+                records = texts(self.said(batch))
+                published, remaining = publisher.publish(numbers, records)
+                self.said.count(records, published, remaining)
+                yield published
+            self.said.end()
 
         looks = {**texts(self.said(self.head(1)[others])).schema, **plan.labels.schema}
         with self.sink.writing(frames, pl.Schema({name: looks[name] for name in plan.columns})) as written:
@@ -183,15 +204,15 @@ class StreamEngine:
     def _numbered(
         self, distinct_rows: Tally, counted: _Counted | None, keys: list[str], others: list[str]
     ) -> Iterator[tuple[Ints, pl.DataFrame]]:
-        """Batches of the columns that are published as they are, beside the distinct row of every row."""
+        """Batches of the columns that are published unchanged, beside the distinct row of every row."""
         if counted is not None and counted.kept is not None:
             yield from counted.kept.beside(self.scan.batches(others) if others else None, self.source)
             return
-        known, names = len(distinct_rows), [f"o{place}" for place in range(len(others))]
-        more = [pl.nth(place).alias(name) for place, name in zip(self.scan.places(others), names, strict=True)]
+        rows_known, names = len(distinct_rows), [f"o{index}" for index in range(len(others))]
+        more = [pl.nth(index).alias(name) for index, name in zip(self.scan.places(others), names, strict=True)]
         with self.scan.told():
             for numbers, batch in distinct_rows.add_all(self.scan.records(), self.scan.places(keys), *more):
-                if len(distinct_rows) > known:
+                if len(distinct_rows) > rows_known:
                     raise changed(self.source)
                 batch = batch[names]
                 batch.columns = others

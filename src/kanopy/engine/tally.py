@@ -42,8 +42,8 @@ class _Texts:
         return column.cast(pl.String).cast(self._kind)
 
     def codes(self, column: pl.Series) -> Ints:
-        own = column if column.dtype == self._kind else readable(column).cast(pl.String).cast(self._kind)
-        return _numbers(own.to_physical())
+        typed = column if column.dtype == self._kind else readable(column).cast(pl.String).cast(self._kind)
+        return _numbers(typed.to_physical())
 
     def values(self, codes: Ints) -> pl.Series:
         return _missing(codes, pl.UInt32).cat.to(self._kind).cast(pl.String).cast(self._dtype)
@@ -83,10 +83,10 @@ class _Numbers:
         else:
             column = (column.to_physical() if dtype.is_temporal() else column).cast(pl.Int64)
         plain = np.ascontiguousarray(column.fill_null(0).to_numpy() + 0)  # -0.0 is 0.0
-        found = self._keys.add(plain.view(np.int64))
+        numbers = self._keys.add(plain.view(np.int64))
         if column.null_count():
-            found[column.is_null().to_numpy()] = -1
-        return found
+            numbers[column.is_null().to_numpy()] = -1
+        return numbers
 
     def values(self, codes: Ints) -> pl.Series:
         if self._dtype.is_float():
@@ -99,8 +99,8 @@ class _Numbers:
 
 
 def _numbers(physical: pl.Series) -> Ints:
-    found: Ints = physical.cast(pl.Int32).fill_null(-1).to_numpy()
-    return found
+    codes: Ints = physical.cast(pl.Int32).fill_null(-1).to_numpy()
+    return codes
 
 
 def _missing(codes: Ints, dtype: type[pl.DataType]) -> pl.Series:
@@ -130,39 +130,54 @@ class Tally:
     def __init__(self, dtypes: Sequence[pl.DataType]) -> None:
         self.coders = [coder(dtype) for dtype in dtypes]
         self._rows = Rows(len(dtypes))
+        self._alike = 0
+        """Where no column is looked at: all rows, which are one distinct row."""
 
     def __len__(self) -> int:
-        return len(self._rows)
+        return len(self._rows) if self.coders else int(self._alike > 0)
 
     @property
     def counts(self) -> Longs:
         """How often each row came."""
-        return self._rows.counts
+        return self._rows.counts if self.coders else np.array([self._alike] * len(self), np.int64)
+
+    def add_alike(self, rows: int) -> Ints:
+        """More rows, where no column is looked at."""
+        self._alike += rows
+        return np.zeros(rows, np.int32)
 
     def add(self, columns: Sequence[pl.Series]) -> Ints:
         """The numbers of more rows."""
-        return self._rows.add([own.codes(column) for own, column in zip(self.coders, columns, strict=True)])
+        return self._rows.add(
+            [column_coder.codes(column) for column_coder, column in zip(self.coders, columns, strict=True)]
+        )
 
     def add_all(
         self, table: pl.LazyFrame, places: Sequence[int], *more: pl.Expr
     ) -> Iterator[tuple[Ints, pl.DataFrame]]:
         """The same for a table that is read piece by piece; `more` is read beside its columns at `places`."""
         columns = [
-            own.read(pl.nth(at)).alias(f"c{n}") for n, (own, at) in enumerate(zip(self.coders, places, strict=True))
+            column_coder.read(pl.nth(at)).alias(f"c{n}")
+            for n, (column_coder, at) in enumerate(zip(self.coders, places, strict=True))
         ]
-        for batch in table.select(*columns, *more).collect_batches(
+        # Without a column, a batch would not know how many rows it has.
+        some = [] if columns or more else [pl.nth(0).is_null().alias("row")]
+        for batch in table.select(*columns, *more, *some).collect_batches(
             maintain_order=True, chunk_size=BATCH_ROWS, engine="streaming"
         ):
-            yield self.add(batch.get_columns()[: len(columns)]), batch
+            batch_columns = batch.get_columns()[: len(columns)]
+            yield self.add(batch_columns) if columns else self.add_alike(batch.height), batch
 
     def codes(self) -> list[Ints]:
         """Per column the codes of the distinct rows."""
-        return self._rows.codes()
+        return self._rows.codes() if self.coders else []
 
     def frame(self, names: Sequence[str]) -> pl.DataFrame:
         """The distinct rows with how often each came."""
         pairs = zip(self.coders, self.codes(), strict=True)
-        columns = [own.values(codes).alias(f"c{place}") for place, (own, codes) in enumerate(pairs)]
-        found = pl.DataFrame([*columns, pl.Series(ROWS, self.counts)])
-        found.columns = [*names, ROWS]
-        return found
+        columns = [
+            coder_of_column.values(codes).alias(f"c{index}") for index, (coder_of_column, codes) in enumerate(pairs)
+        ]
+        counts = pl.DataFrame([*columns, pl.Series(ROWS, self.counts)])
+        counts.columns = [*names, ROWS]
+        return counts

@@ -33,43 +33,43 @@ def apply_levels(
     from kanopy.metrics.release_losses import release_losses
 
     published: dict[str, pl.DataFrame] = {}
-    kept: dict[str, Mask] = {}
+    is_published: dict[str, Mask] = {}
     results: dict[str, Any] = {}
     notes: list[str] = list(whole.notes)
     for name in related.order:
         table = tables[name]
         notes += table.notes
-        gone = whole.gone[name]
-        kept[name] = ~gone
-        if table.prepared is None or gone.all():
+        is_suppressed = whole.gone[name]
+        is_published[name] = ~is_suppressed
+        if table.prepared is None or is_suppressed.all():
             published[name] = _nothing(table)
-            notes.append(f"{name}: no row can be published, the table is empty.")
+            notes.append(f"{name}: no row can be published, so the table is empty.")
             continue
         domain = table.prepared.domain
         levels = tuple(whole.levels[name][column] for column in domain.names)
         recoding = full_domain_recoding(domain, levels, np.zeros(len(domain.tuples), np.bool_))
-        recoding = replace(recoding, group_of_row=np.where(gone, np.int32(-1), recoding.group_of_row))
+        recoding = replace(recoding, group_of_row=np.where(is_suppressed, np.int32(-1), recoding.group_of_row))
         weights = [table.job.weights.get(column, 1.0) for column in domain.names]
         losses = release_losses(domain, recoding, weights, levels)
-        found = Solution(whole.algorithm, recoding, losses[job.metric], levels)
-        own = table.job.replaced(suppress=1.0, models=[])  # models judge classes of what is known together
+        solution = Solution(whole.algorithm, recoding, losses[job.metric], levels)
+        released_job = table.job.replaced(suppress=1.0, models=[])  # models judge classes of what is known together
         if job.known_rows == 0 and name != related.people:
-            published[name] = _unsearched(table, found, own)
+            published[name] = _unsearched(table, solution, released_job)
         else:
-            result = _released(replace(table.prepared, job=own), own, found, notify)
+            result = _released(replace(table.prepared, job=released_job), released_job, solution, notify)
             published[name], results[name] = result.published, result
-        published[name], held = _without_person(related, tables, name, published, kept)
+        published[name], held = _without_person(related, tables, name, published, is_published)
         notes += [f"{name}: {note}" for note in held]
         if name not in results:
             continue
         notes += [f"{name}: {note}" for note in without_added(result.notes, table.marker, table.unit)
                   if note not in table.prepared.all_notes and not note.startswith("The whole trace of")]  # fmt: skip
-    return published, kept, results, list(dict.fromkeys(notes))
+    return published, is_published, results, list(dict.fromkeys(notes))
 
 
 def _without_person(
     related: Related, tables: Mapping[str, Table], name: str, published: Mapping[str, pl.DataFrame],
-    kept: Mapping[str, Mask],
+    is_published: Mapping[str, Mask],
 ) -> tuple[pl.DataFrame, tuple[str, ...]]:  # fmt: skip
     """A table of events without the columns that undo the generalization of its persons' columns (such as the age at
     a visit beside the year of birth), and what to say of them."""
@@ -83,18 +83,18 @@ def _without_person(
     if people is None or name == people or not frame.height:
         return frame, ()
     quasi = [column for column in tables[people].job.quasi if column != tables[people].marker]
-    shown = [column for column in frame.columns if column not in job.quasi]
-    if not quasi or not shown:
+    published_columns = [column for column in frame.columns if column not in job.quasi]
+    if not quasi or not published_columns:
         return frame, ()
     rows = drawn(frame.height)
-    own = np.flatnonzero(kept[name])[rows]
-    unit = related.unit_of_row[name][own].astype(np.int64)
-    place = (np.cumsum(kept[people]) - 1)[unit]
+    own_rows = np.flatnonzero(is_published[name])[rows]
+    unit = related.unit_of_row[name][own_rows].astype(np.int64)
+    person_row = (np.cumsum(is_published[people]) - 1)[unit]
     theirs = [related.frames[people][column][unit].alias(f"{people}.{column}") for column in quasi]
-    original = pl.DataFrame([*(related.frames[name][column][own] for column in shown), *theirs])
-    labels = {f"{people}.{column}": published[people][column][place] for column in quasi}
-    found = find_dependences(original, shown, list(labels))
-    held, notes = held_back(found, original, labels, job) if found else ([], ())
+    original = pl.DataFrame([*(related.frames[name][column][own_rows] for column in published_columns), *theirs])
+    labels = {f"{people}.{column}": published[people][column][person_row] for column in quasi}
+    dependences = find_dependences(original, published_columns, list(labels))
+    held, notes = held_back(dependences, original, labels, job) if dependences else ([], ())
     return frame.drop(held), notes
 
 
@@ -108,7 +108,7 @@ def _nothing(table: Table) -> pl.DataFrame:
     return frame.with_columns(pl.col(quasi).cast(pl.String)) if quasi else frame
 
 
-def _unsearched(table: Table, found: Solution, job: Job) -> pl.DataFrame:
+def _unsearched(table: Table, solution: Solution, job: Job) -> pl.DataFrame:
     """A table of which no row is assumed to be known: its lowest labels, read again whether they are true."""
     from kanopy.release.run import apply_solution
     from kanopy.release.verification import verified_labels
@@ -116,11 +116,11 @@ def _unsearched(table: Table, found: Solution, job: Job) -> pl.DataFrame:
 
     assert table.prepared is not None and isinstance(table.prepared.table, Generalizable)
     ready = replace(table.prepared, job=job)
-    frame, kept = apply_solution(ready, job, found)
-    ready, after, frame, _ = without_dependent(ready, job, frame, kept)
-    verified_labels(ready, ready.table, after, frame, kept, ready.names)  # type: ignore[arg-type]
+    frame, is_published = apply_solution(ready, job, solution)
+    ready, after, frame, _ = without_dependent(ready, job, frame, is_published)
+    verified_labels(ready, ready.table, after, frame, is_published, ready.names)  # type: ignore[arg-type]
     return frame
 
 
-def _released(prepared: Prepared, job: Job, found: Solution, notify: Progress) -> Result:
-    return make_release(MemorySteps(lambda: prepared, job, notify=notify), solution=found)
+def _released(prepared: Prepared, job: Job, given_solution: Solution, notify: Progress) -> Result:
+    return make_release(MemorySteps(lambda: prepared, job, notify=notify), solution=given_solution)

@@ -63,25 +63,26 @@ def tables_in(sources: list[str]) -> dict[str, str]:
     >>> list(tables_in([str(folder)]))
     ['person', 'visit']
     """
-    found: dict[str, str] = {}
+    sources_of_tables: dict[str, str] = {}
     for source in sources:
-        place = Path(source)
+        path = Path(source)
         if (
-            place.suffix.lower() in (".duckdb", ".ddb", ".sqlite", ".sqlite3", ".db")
-            and place.is_file()
+            path.suffix.lower() in (".duckdb", ".ddb", ".sqlite", ".sqlite3", ".db")
+            and path.is_file()
             and "::" not in source
         ):
-            found |= {name: f"{source}::{name}" for name in _tables_of_database(place)}
-        elif place.is_dir():
-            files = sorted(file for file in place.iterdir() if _is_table(file))
-            found |= {_name(file): str(file) for file in files}
+            sources_of_tables |= {name: f"{source}::{name}" for name in _tables_of_database(path)}
+        elif path.is_dir():
+            files = sorted(file for file in path.iterdir() if _is_table(file))
+            sources_of_tables |= {_name(file): str(file) for file in files}
         else:
-            found[source.rpartition("::")[2] if "::" in source else _name(usable(place, DataError))] = source
-    if len(found) < 2:
+            sources_of_tables[source.rpartition("::")[2] if "::" in source else _name(usable(path, DataError))] = source
+    if len(sources_of_tables) < 2:
         raise DataError(
-            f"{', '.join(sources)} holds {len(found)} tables. Give a folder, or several files, with at least two."
+            f"{', '.join(sources)} holds {len(sources_of_tables)} tables. Give a folder, or several files, with at "
+            f"least two."
         )
-    return found
+    return sources_of_tables
 
 
 def holds_tables(source: str) -> bool:
@@ -90,16 +91,16 @@ def holds_tables(source: str) -> bool:
 
     if is_fhir(source) and "::" not in source:
         return True
-    place = Path(source)
+    path = Path(source)
     if (
-        place.suffix.lower() in (".duckdb", ".ddb", ".sqlite", ".sqlite3", ".db")
-        and place.is_file()
+        path.suffix.lower() in (".duckdb", ".ddb", ".sqlite", ".sqlite3", ".db")
+        and path.is_file()
         and "::" not in source
     ):
-        return len(_tables_of_database(place)) > 1
-    if not place.is_dir():
+        return len(_tables_of_database(path)) > 1
+    if not path.is_dir():
         return False
-    files = sorted(file for file in place.iterdir() if _is_table(file))[:50]
+    files = sorted(file for file in path.iterdir() if _is_table(file))[:50]
     from kanopy._table.sources import read_table
 
     return len({tuple(read_table(str(file)).columns) for file in files}) > 1
@@ -113,20 +114,20 @@ def _name(file: Path) -> str:
     return file.name.split(".")[0]
 
 
-def _tables_of_database(place: Path) -> list[str]:
+def _tables_of_database(path: Path) -> list[str]:
     import contextlib
 
-    if place.suffix.lower() in (".duckdb", ".ddb"):
+    if path.suffix.lower() in (".duckdb", ".ddb"):
         import duckdb
 
-        with duckdb.connect(str(place), read_only=True) as connection:
+        with duckdb.connect(str(path), read_only=True) as connection:
             rows = connection.execute(
                 "SELECT table_name FROM information_schema.tables WHERE table_schema = 'main' ORDER BY table_name"
             ).fetchall()
     else:
         import sqlite3
 
-        with contextlib.closing(sqlite3.connect(f"{place.resolve().as_uri()}?mode=ro", uri=True)) as base:
+        with contextlib.closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)) as base:
             rows = base.execute("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name").fetchall()
     return [str(name) for (name,) in rows if not str(name).startswith("sqlite_")]
 
@@ -138,7 +139,7 @@ def find_keys(frames: Mapping[str, pl.DataFrame]) -> dict[str, list[str]]:
     >>> find_keys({"visit": pl.DataFrame({"person_id": [1, 1], "visit_id": [1, 2]})})
     {'visit': ['visit_id']}
     """
-    found = {}
+    keys_of_tables = {}
     for name, frame in frames.items():
         keys = [
             column for column in frame.columns
@@ -146,8 +147,10 @@ def find_keys(frames: Mapping[str, pl.DataFrame]) -> dict[str, list[str]]:
             and not frame[column].dtype.is_nested() and not frame[column].null_count()
             and frame[column].n_unique() == frame.height
         ]  # fmt: skip
-        found[name] = sorted(keys, key=lambda column: (not _named_after(column, name), frame.columns.index(column)))
-    return found
+        keys_of_tables[name] = sorted(
+            keys, key=lambda column: (not _named_after(column, name), frame.columns.index(column))
+        )
+    return keys_of_tables
 
 
 def _words(name: str) -> str:
@@ -156,7 +159,7 @@ def _words(name: str) -> str:
 
 def _stem(table: str) -> set[str]:
     """What keys of a table may be called after: its name, its singular, its parts."""
-    words = {_words(table), *(_words(part) for part in re.split(r"[_\W]+", table))}
+    words = {_words(table), *(_words(word) for word in re.split(r"[_\W]+", table))}
     return (
         words
         | {word[:-1] for word in words if word.endswith("s")}
@@ -182,7 +185,9 @@ def find_links(frames: Mapping[str, pl.DataFrame], keys: Mapping[str, list[str]]
     links: list[FoundLink] = []
     for child, frame in frames.items():
         for column in frame.columns:
-            ends = [At(parent, key) for parent, own in keys.items() if parent != child for key in own[:3]]
+            ends = [
+                At(parent, key) for parent, key_columns in keys.items() if parent != child for key in key_columns[:3]
+            ]
             made = [link for end in ends if (link := _link(frames, At(child, column), end)) is not None]
             best = max(made, key=lambda link: (link.certainty == SURE, link.reason), default=None)
             if best is not None and not _other_way(best, links):
@@ -214,13 +219,15 @@ def _link(frames: Mapping[str, pl.DataFrame], child: At, parent: At) -> FoundLin
 
 def _other_way(link: FoundLink, links: list[FoundLink]) -> bool:
     """Whether the opposite link was found: two tables with one row per key each."""
-    return any(each.child == link.parent and each.parent == link.child for each in links)
+    return any(other_link.child == link.parent and other_link.parent == link.child for other_link in links)
 
 
 def find_unit(frames: Mapping[str, pl.DataFrame], keys: Mapping[str, list[str]], links: list[FoundLink]) -> At:
     """The key that most tables lead to, one of people where names say so."""
     parents = {
-        link.child.table: {each.parent.table for each in links if each.child.table == link.child.table}
+        link.child.table: {
+            other_link.parent.table for other_link in links if other_link.child.table == link.child.table
+        }
         for link in links
     }
 
@@ -234,8 +241,7 @@ def find_unit(frames: Mapping[str, pl.DataFrame], keys: Mapping[str, list[str]],
     roots = [name for name in candidates if name not in parents] or candidates
     if not roots:
         raise DataError(
-            "No table has a column that is different in every row: nothing tells what rows are about. Name the "
-            "unit yourself."
+            "No table has a column with a different value in every row, so the unit is unknown. Name the unit."
         )
 
     def people(name: str) -> bool:
@@ -253,10 +259,14 @@ def guess_tables(sources: Mapping[str, Any], relative_to: Path | None = None) ->
     from kanopy._table.sources import is_source, read_table
     from kanopy.linked.formats.omop import is_omop, omop_job
 
-    frames = {name: read_table(own) if is_source(own) else own for name, own in sources.items()}
+    frames = {
+        name: read_table(table_source) if is_source(table_source) else table_source
+        for name, table_source in sources.items()
+    }
     if is_omop({name: frame.columns for name, frame in frames.items()}):
         places = {
-            name: _relative(str(own) if is_source(own) else f"{name}.csv", relative_to) for name, own in sources.items()
+            name: _relative(str(table_source) if is_source(table_source) else f"{name}.csv", relative_to)
+            for name, table_source in sources.items()
         }
         return of_plain(
             omop_job({name: frame.columns for name, frame in frames.items()}, places), "tables of the OMOP model"
@@ -264,8 +274,8 @@ def guess_tables(sources: Mapping[str, Any], relative_to: Path | None = None) ->
     keys = find_keys(frames)
     links = find_links(frames, keys)
     unit = find_unit(frames, keys, links)
-    kept, left_out = _leading_to(unit, frames, links)
-    links = [link for link in links if link.child.table in kept and link.parent.table in kept]
+    tables_kept, left_out = _leading_to(unit, frames, links)
+    links = [link for link in links if link.child.table in tables_kept and link.parent.table in tables_kept]
     lines = [
         "# Several tables that keys link. Read it, correct it, then run:",
         "#   kanopy anonymize --job THIS_FILE -o FOLDER",
@@ -273,22 +283,23 @@ def guess_tables(sources: Mapping[str, Any], relative_to: Path | None = None) ->
         f"# {_about_unit(unit, keys, links)}",
         f"unit = {toml_value(str(unit))}",
         "k = 5",
-        "# How many rows besides their own an attacker may know of a person: 0, 1, 2, … or all.",
+        "# How many rows of a person, besides the row in the table of persons, an attacker may know: 0, 1, 2, … or "
+        "all.",
         "known = 1",
         'suppress = "5%"',
-        "# Keys leave as fresh numbers; hash: as keyed hashes (--key-file), the same in every release; none: "
-        "not at all.",
+        "# How keys are published: numbers (new in every release), hash (keyed hashes, --key-file), none (not "
+        "published).",
         'keys = "numbers"',
     ]
     columns: dict[str, list[dict[str, Any]]] = {}
-    decide: list[str] = [f"{name} leads to no {unit}: it is left out of the job." for name in left_out]
+    decide: list[str] = [f"{name} is not linked to {unit}: it is not part of the job." for name in left_out]
     ends = {(end.table, end.column) for link in links for end in (link.child, link.parent)} | {
         (unit.table, unit.column)
     }
-    for name in kept:
+    for name in tables_kept:
         source = sources[name]
-        place = _relative(str(source) if is_source(source) else f"{name}.csv", relative_to)
-        lines += ["", f"[tables.{toml_key(name)}]", f"data = {toml_value(place)}"]
+        relative_path = _relative(str(source) if is_source(source) else f"{name}.csv", relative_to)
+        lines += ["", f"[tables.{toml_key(name)}]", f"data = {toml_value(relative_path)}"]
         if not frames[name].height:
             columns[name] = []
             continue
@@ -296,32 +307,32 @@ def guess_tables(sources: Mapping[str, Any], relative_to: Path | None = None) ->
         if not without.width:
             columns[name] = []
             continue
-        guessed = guess_job(without, place)
+        guessed = guess_job(without, relative_path)
         plain = job_from_text(guessed.text).to_dict()
         columns[name] = guessed.columns
         for setting in ("missing-tokens", "skip-rows"):
             if plain.get(setting):
                 lines.append(f"{setting} = {toml_value(plain[setting])}")
-        for each in guessed.columns:
-            settings = dict(plain["columns"].get(each["column"], {}))
+        for column_guess in guessed.columns:
+            settings = dict(plain["columns"].get(column_guess["column"], {}))
             if settings.get("role") == "unit":
                 settings = {"role": "identifier"}
-            lines += ["", f"[tables.{toml_key(name)}.columns.{toml_key(each['column'])}]",
-                      f"# {each['certainty']}: {' '.join(each['reason'].split())}"]  # fmt: skip
+            lines += ["", f"[tables.{toml_key(name)}.columns.{toml_key(column_guess['column'])}]",
+                      f"# {column_guess['certainty']}: {' '.join(column_guess['reason'].split())}"]  # fmt: skip
             lines += [f"{key} = {toml_value(value)}" for key, value in settings.items()]
         decide += [f"{name}: {line}" for line in guessed.decide if "unit" not in line]
     for link in links:
         lines += ["", f"# {link.certainty}: {link.reason}", "[[links]]",
                   f"from = {toml_value(str(link.child))}", f"to = {toml_value(str(link.parent))}"]  # fmt: skip
-    chosen = {name: own[0] for name, own in keys.items() if own}
+    chosen = {name: key_columns[0] for name, key_columns in keys.items() if key_columns}
     return GuessedTables("\n".join(lines) + "\n", unit, chosen, tuple(links), columns, tuple(decide))
 
 
-def _relative(place: str, folder: Path | None) -> str:
+def _relative(location: str, folder: Path | None) -> str:
     """A place as it is written in a job file of a folder."""
-    if folder is None or "://" in place:
-        return place
-    path, sign, table = place.partition("::")
+    if folder is None or "://" in location:
+        return location
+    path, sign, table = location.partition("::")
     return Path(os.path.relpath(path, folder)).as_posix() + sign + table
 
 
@@ -336,9 +347,9 @@ def of_plain(plain: dict[str, Any], what: str) -> GuessedTables:
         name: [
             {"column": column, "role": settings["role"], "hierarchy": settings.get("hierarchy", {}).get("method"),
              "certainty": SURE, "reason": f"a column of {what}", "missing": [], "remarks": []}
-            for column, settings in own["columns"].items()
+            for column, settings in table_settings["columns"].items()
         ]
-        for name, own in plain["tables"].items()
+        for name, table_settings in plain["tables"].items()
     }  # fmt: skip
     unit = At.read(plain["unit"])
     head = f"# {what[:1].upper()}{what[1:]}: columns without a role are not published. Read it, correct it, then run:\n"
@@ -346,11 +357,11 @@ def of_plain(plain: dict[str, Any], what: str) -> GuessedTables:
     return GuessedTables(text, unit, {unit.table: unit.column}, links, columns, ())
 
 
-def guess_fhir(place: str, relative_to: Path | None = None) -> GuessedTables:
+def guess_fhir(source: str, relative_to: Path | None = None) -> GuessedTables:
     """A first job for FHIR resources."""
     from kanopy.linked.formats.fhir import fhir_job, read_fhir
 
-    return of_plain(fhir_job(read_fhir(place), _relative(place, relative_to)), "FHIR resources")
+    return of_plain(fhir_job(read_fhir(source), _relative(source, relative_to)), "FHIR resources")
 
 
 def _leading_to(unit: At, frames: Mapping[str, Any], links: list[FoundLink]) -> tuple[list[str], list[str]]:

@@ -58,7 +58,7 @@ class At:
     @classmethod
     def read(cls, text: Any) -> At:
         """From `table.column`."""
-        if not isinstance(text, str) or not all(part for part in text.partition(".")):
+        if not isinstance(text, str) or not all(piece for piece in text.partition(".")):
             raise JobError(f"{short(text)} does not name a column of a table. Write table.column, such as person.zip.")
         table, _, column = text.partition(".")
         return cls(table, column)
@@ -133,21 +133,24 @@ class LinkedJob:
         if (
             not isinstance(tables, Mapping)
             or not tables
-            or not all(isinstance(own, Mapping) for own in tables.values())
+            or not all(isinstance(table_settings, Mapping) for table_settings in tables.values())
         ):
             raise JobError('tables must hold a part per table: [tables.person] with data = "person.csv".')
-        options: dict[str, Any] = {"tables": {str(name): dict(own) for name, own in tables.items()}, "folder": folder}
+        options: dict[str, Any] = {
+            "tables": {str(name): dict(table_settings) for name, table_settings in tables.items()},
+            "folder": folder,
+        }
         options["plain"] = dict(plain)
-        for name, own in options["tables"].items():
+        for name, table_settings in options["tables"].items():
             mistakes += [
                 f"The table {name!r} has an unknown setting {short(key)}. {_elsewhere(key)}"
-                for key in own
+                for key in table_settings
                 if key not in TABLE_SETTINGS
             ]
-            if "data" not in own:
-                mistakes.append(f'The table {name!r} names no data. Write data = "FILE" below [tables.{name}].')
+            if "data" not in table_settings:
+                mistakes.append(f'The table {name!r} has no data. Write data = "FILE" below [tables.{name}].')
             if not name or any(sign in name for sign in '/\\\0:*?"<>|'):
-                mistakes.append(f"{short(name)} cannot be the name of a table: files are named after it.")
+                mistakes.append(f"{short(name)} cannot be the name of a table, because files get this name.")
             if "." in name:
                 mistakes.append(
                     f"The name of the table {name!r} contains a full stop, which separates table and column."
@@ -155,13 +158,13 @@ class LinkedJob:
         with collected(mistakes):
             if "unit" not in plain:
                 raise JobError(
-                    'The job names no unit: the column that says whose row it is (unit = "person.person_id").'
+                    'The job names no unit, the column that identifies the person (unit = "person.person_id").'
                 )
             options["unit"] = At.read(plain["unit"])
         with collected(mistakes):
-            options["links"] = tuple(_link(each) for each in _listed(plain.get("links", ()), "links"))
+            options["links"] = tuple(_link(link) for link in _listed(plain.get("links", ()), "links"))
         with collected(mistakes):
-            options["domains"] = tuple(_domain(each) for each in _listed(plain.get("domains", ()), "domains"))
+            options["domains"] = tuple(_domain(domain) for domain in _listed(plain.get("domains", ()), "domains"))
         with collected(mistakes):
             options["shift_dates"] = _shift(plain.get("shift-dates"))
         with collected(mistakes):
@@ -174,19 +177,19 @@ class LinkedJob:
     @classmethod
     def read(cls, path: str | Path) -> LinkedJob:
         """From a `.toml` or `.json` job file."""
-        place = Path(path)
-        plain = read_plain(place)
-        return cls.from_dict(plain, place.parent)
+        job_path = Path(path)
+        plain = read_plain(job_path)
+        return cls.from_dict(plain, job_path.parent)
 
     def check(self) -> None:
         """Refuse what names no table."""
         named = [self.unit, *(end for link in self.links for end in (link.child, link.parent)),
-                 *(at for own in self.domains for at in own),
+                 *(at for domain in self.domains for at in domain),
                  *(self.shift_dates.columns if self.shift_dates else ())]  # fmt: skip
         refuse([
-            f"{each} names the table {each.table!r}, which the job does not have. {near_miss(each.table, self.tables)}"
-            for each in dict.fromkeys(named)
-            if each.table not in self.tables
+            f"{at} names the table {at.table!r}, which the job does not have. {near_miss(at.table, self.tables)}"
+            for at in dict.fromkeys(named)
+            if at.table not in self.tables
         ])  # fmt: skip
         for name in self.tables:
             self.job_of(name)
@@ -212,14 +215,15 @@ class LinkedJob:
         """The job of one table: its roles, hierarchies and models, and what holds for all tables."""
         plain = {key: value for key, value in self.tables[table].items() if key != "data"}
         columns = {
-            name: dict(own) if isinstance(own, Mapping) else own for name, own in plain.get("columns", {}).items()
+            name: dict(settings) if isinstance(settings, Mapping) else settings
+            for name, settings in plain.get("columns", {}).items()
         }
         mistakes = []
         for name in self.key_columns(table):
             if columns.setdefault(name, {"role": "identifier"}).get("role") not in ("identifier", "unit"):
                 mistakes.append(
-                    f"{table}.{name} is a key, and keys are never published as they are. Leave its role out; keys = "
-                    '"numbers", "hash" or "none" says how they leave.'
+                    f"{table}.{name} is a key, and keys are never published unchanged. Leave its role out; keys = "
+                    '"numbers", "hash" or "none" states how they are published.'
                 )
             columns[name] = {"role": "identifier"}
         refuse(mistakes)
@@ -257,11 +261,11 @@ def read_plain(path: Path) -> dict[str, Any]:
     except (OSError, ValueError) as error:
         raise JobError(f"The job file {str(path)!r} cannot be read: {error}.") from error
     try:
-        found = json.loads(text) if path.suffix == ".json" else tomllib.loads(text)
+        content = json.loads(text) if path.suffix == ".json" else tomllib.loads(text)
     except (ValueError, RecursionError) as error:
         language = "JSON" if path.suffix == ".json" else "TOML"
         raise JobError(f"The job file {str(path)!r} is not valid {language}: {error}.") from error
-    return dict(found) if isinstance(found, Mapping) else {}
+    return dict(content) if isinstance(content, Mapping) else {}
 
 
 def linked_toml(plain: Mapping[str, Any]) -> str:
@@ -269,20 +273,22 @@ def linked_toml(plain: Mapping[str, Any]) -> str:
     lines = [f"{key} = {toml_value(value)}" for key, value in plain.items() if key not in PARTS]
     if shift := plain.get("shift-dates"):
         lines += ["", "[shift-dates]", *(f"{key} = {toml_value(value)}" for key, value in shift.items())]
-    for name, own in plain.get("tables", {}).items():
+    for name, table_settings in plain.get("tables", {}).items():
         lines += ["", f"[tables.{toml_key(name)}]"]
         lines += [
-            f"{key} = {toml_value(_written(value))}" for key, value in own.items() if key not in ("columns", "models")
+            f"{key} = {toml_value(_written(value))}"
+            for key, value in table_settings.items()
+            if key not in ("columns", "models")
         ]
-        for column, settings in own.get("columns", {}).items():
+        for column, settings in table_settings.get("columns", {}).items():
             lines += ["", f"[tables.{toml_key(name)}.columns.{toml_key(column)}]"]
             lines += [f"{key} = {toml_value(value)}" for key, value in settings.items()]
-        for model in own.get("models", ()):
+        for model in table_settings.get("models", ()):
             lines += ["", f"[[tables.{toml_key(name)}.models]]"]
             lines += [f"{toml_key(key)} = {toml_value(value)}" for key, value in model.items()]
-    for part in ("links", "domains"):
-        for each in plain.get(part, ()):
-            lines += ["", f"[[{part}]]", *(f"{key} = {toml_value(value)}" for key, value in each.items())]
+    for section in ("links", "domains"):
+        for entry in plain.get(section, ()):
+            lines += ["", f"[[{section}]]", *(f"{key} = {toml_value(value)}" for key, value in entry.items())]
     return "\n".join(lines) + "\n"
 
 
@@ -292,7 +298,7 @@ def _written(value: Any) -> Any:
 
 def _elsewhere(key: Any) -> str:
     if key in SETTINGS:
-        return f"{key} holds for all tables: write it above the first table."
+        return f"{key} is a setting for all tables: write it above the first table."
     return near_miss(str(key), TABLE_SETTINGS)
 
 
@@ -302,75 +308,80 @@ def _listed(value: Any, name: str) -> Sequence[Any]:
     return value
 
 
-def _link(each: Any) -> Link:
-    if not isinstance(each, Mapping) or not {"from", "to"} <= set(each) <= {"from", "to", "together"}:
+def _link(link: Any) -> Link:
+    if not isinstance(link, Mapping) or not {"from", "to"} <= set(link) <= {"from", "to", "together"}:
         raise JobError('A link has from = "child.column" and to = "parent.column", and perhaps together = true.')
-    if not isinstance(each.get("together", False), bool):
+    if not isinstance(link.get("together", False), bool):
         raise JobError("together of a link must be true or false.")
-    return Link(At.read(each["from"]), At.read(each["to"]), each.get("together", False))
+    return Link(At.read(link["from"]), At.read(link["to"]), link.get("together", False))
 
 
-def _domain(each: Any) -> tuple[At, ...]:
-    columns = each.get("columns") if isinstance(each, Mapping) and set(each) == {"columns"} else None
+def _domain(domain: Any) -> tuple[At, ...]:
+    columns = domain.get("columns") if isinstance(domain, Mapping) and set(domain) == {"columns"} else None
     if not isinstance(columns, (list, tuple)) or len(columns) < 2:
         raise JobError('A domain has columns = ["person.zip", "visit.zip"], at least two.')
-    found = tuple(At.read(name) for name in columns)
-    if len(set(found)) < len(found):
-        raise JobError(f"A domain names a column twice: {', '.join(map(str, found))}.")
-    return found
+    domain_columns = tuple(At.read(name) for name in columns)
+    if len(set(domain_columns)) < len(domain_columns):
+        raise JobError(f"A domain names a column twice: {', '.join(map(str, domain_columns))}.")
+    return domain_columns
 
 
-def _shift(own: Any) -> ShiftDates | None:
-    if own is None:
+def _shift(settings: Any) -> ShiftDates | None:
+    if settings is None:
         return None
-    if not isinstance(own, Mapping) or set(own) != {"days", "columns"} or not isinstance(own["columns"], (list, tuple)):
+    if (
+        not isinstance(settings, Mapping)
+        or set(settings) != {"days", "columns"}
+        or not isinstance(settings["columns"], (list, tuple))
+    ):
         raise JobError('[shift-dates] has days = 182 and columns = ["visit.start", "visit.end"].')
-    days = own["days"]
+    days = settings["days"]
     if isinstance(days, bool) or not isinstance(days, int) or not 1 <= days <= 36_500:
         raise JobError(f"days of [shift-dates] must be a whole number from 1 to 36,500, not {short(days)}.")
-    return ShiftDates(days, tuple(At.read(name) for name in own["columns"]))
+    return ShiftDates(days, tuple(At.read(name) for name in settings["columns"]))
 
 
 def _settings(plain: Mapping[str, Any]) -> dict[str, Any]:
     mistakes: list[str] = []
-    found: dict[str, Any] = {}
+    settings: dict[str, Any] = {}
     k = plain.get("k", DEFAULT_K)
     if isinstance(k, bool) or not isinstance(k, int) or k < 2:
         mistakes.append(f"k must be a whole number of at least 2, not {short(k)}.")
-    found["k"] = k
-    known = plain.get("known", KNOWN_ALL)
-    if known != KNOWN_ALL and (isinstance(known, bool) or not isinstance(known, int) or known < 0):
-        mistakes.append(f"known must be a whole number of at least 0, or {KNOWN_ALL!r}, not {short(known)}.")
-    found["known"] = known
+    settings["k"] = k
+    rows_known = plain.get("known", KNOWN_ALL)
+    if rows_known != KNOWN_ALL and (isinstance(rows_known, bool) or not isinstance(rows_known, int) or rows_known < 0):
+        mistakes.append(f"known must be a whole number of at least 0, or {KNOWN_ALL!r}, not {short(rows_known)}.")
+    settings["known"] = rows_known
     with collected(mistakes):
-        found["suppress"] = taken(Share(), plain.get("suppress", 0.0), "suppress")
+        settings["suppress"] = taken(Share(), plain.get("suppress", 0.0), "suppress")
     for name, choices in (("keys", KEYS), ("orphans", ORPHANS)):
         value = plain.get(name, choices[0])
         if value not in choices:
             mistakes.append(f"{name} must be one of {', '.join(choices)}, not {short(value)}.")
-        found[name] = value
+        settings[name] = value
     algorithm = plain.get("algorithm", "optimal")
     if isinstance(algorithm, Mapping):
         parameters = dict(algorithm)
-        found["algorithm"], found["parameters"] = parameters.pop("name", "optimal"), parameters
+        settings["algorithm"], settings["parameters"] = parameters.pop("name", "optimal"), parameters
     else:
-        found["algorithm"] = algorithm
+        settings["algorithm"] = algorithm
     with collected(mistakes):
         from kanopy.search.algorithms import make_algorithm
 
-        made = make_algorithm(found["algorithm"], **found.get("parameters", {}))
+        made = make_algorithm(settings["algorithm"], **settings.get("parameters", {}))
         if made.recoding != "full-domain" or not made.about.units:
             mistakes.append(
-                f"The algorithm {found['algorithm']!r} does not protect several linked tables: one label per value and "
+                f"The algorithm {settings['algorithm']!r} does not protect several linked tables: one label per value "
+                f"and "
                 "column is needed, so that tables agree. Use algorithm 'optimal'."
             )
-    found["metric"] = plain.get("metric", "loss")
-    if found["metric"] not in LINKED_METRICS:
+    settings["metric"] = plain.get("metric", "loss")
+    if settings["metric"] not in LINKED_METRICS:
         mistakes.append(
-            f"metric must be one of {', '.join(LINKED_METRICS)} for several tables, not {short(found['metric'])}."
+            f"metric must be one of {', '.join(LINKED_METRICS)} for several tables, not {short(settings['metric'])}."
         )
     refuse(mistakes)
-    return found
+    return settings
 
 
 LINKED_METRICS = ("loss", "precision", "entropy")

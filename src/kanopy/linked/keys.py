@@ -48,15 +48,15 @@ class Related:
         """Rows of all tables."""
         return sum(frame.height for frame in self.frames.values())
 
-    def orphaned(self, gone: Mapping[str, Mask]) -> dict[str, Mask]:
+    def orphaned(self, is_suppressed: Mapping[str, Mask]) -> dict[str, Mask]:
         """Per table the rows that leave with these, because a row leaves that they refer to."""
-        found: dict[str, Mask] = {}
+        orphans: dict[str, Mask] = {}
         for name in self.order:
-            own = gone[name].copy()
-            for each in self.parents[name]:
-                own |= np.append(found[each.link.parent.table], False)[each.row]
-            found[name] = own
-        return found
+            own_orphans = is_suppressed[name].copy()
+            for parent in self.parents[name]:
+                own_orphans |= np.append(orphans[parent.link.parent.table], False)[parent.row]
+            orphans[name] = own_orphans
+        return orphans
 
 
 def relate(job: LinkedJob, frames: Mapping[str, pl.DataFrame]) -> Related:
@@ -73,7 +73,7 @@ def relate(job: LinkedJob, frames: Mapping[str, pl.DataFrame]) -> Related:
     _require_columns(job, frames)
     order = _ordered(job)
     notes: list[str] = []
-    kept: dict[str, pl.DataFrame] = {}
+    remaining: dict[str, pl.DataFrame] = {}
     unit_of_row: dict[str, Ints] = {}
     parents: dict[str, tuple[Parents, ...]] = {}
     people = _people_table(job, frames)
@@ -87,22 +87,22 @@ def relate(job: LinkedJob, frames: Mapping[str, pl.DataFrame]) -> Related:
         for link in job.links:
             if link.parent.table == name:
                 _require_primary(name, frame, link.parent.column)
-        own = [link for link in job.links if link.child.table == name]
-        if name == people and own:
+        parent_links = [link for link in job.links if link.child.table == name]
+        if name == people and parent_links:
             raise JobError(
                 f"The table {name!r} has one row per person (unit = {job.unit}) and is a child of "
-                f"{own[0].parent.table!r}: a row of that table is about several people. Only tables that lead to "
-                "the unit can be published together; publish the other one by itself."
+                f"{parent_links[0].parent.table!r}, in which a row is about several people. Only tables that lead to "
+                "the unit can be published together; publish the other table separately."
             )
-        rows = [Parents(link, _matched(link, frame, kept[link.parent.table])) for link in own]
+        rows = [Parents(link, _matched(link, frame, remaining[link.parent.table])) for link in parent_links]
         lost = np.zeros(frame.height, np.bool_)
-        for each in rows:
-            lost |= (each.row < 0) & frame[each.link.child.column].is_not_null().to_numpy()
+        for parent_rows in rows:
+            lost |= (parent_rows.row < 0) & frame[parent_rows.link.child.column].is_not_null().to_numpy()
         unit = np.arange(frame.height) if name == people else np.full(frame.height, -1)
         if name == job.unit.table and people is None:
-            found = frame[job.unit.column]
-            numbers = found.rank("dense").fill_null(0).to_numpy().astype(np.int64) - 1
-            unit, values = numbers, found.drop_nulls().unique().sort()
+            unit_values = frame[job.unit.column]
+            numbers = unit_values.rank("dense").fill_null(0).to_numpy().astype(np.int64) - 1
+            unit, values = numbers, unit_values.drop_nulls().unique().sort()
             count = len(values)
         unit = _units_through(name, rows, unit_of_row, unit)
         lost |= unit < 0
@@ -110,17 +110,17 @@ def relate(job: LinkedJob, frames: Mapping[str, pl.DataFrame]) -> Related:
             notes.append(_about_orphans(job, name, lost, rows, frame, frames))
             there = np.flatnonzero(~lost)
             frame, unit = frame[there], unit[there]
-            rows = [Parents(each.link, each.row[there]) for each in rows]
-        kept[name], unit_of_row[name], parents[name] = frame, unit.astype(np.int32), tuple(rows)
+            rows = [Parents(parent_rows.link, parent_rows.row[there]) for parent_rows in rows]
+        remaining[name], unit_of_row[name], parents[name] = frame, unit.astype(np.int32), tuple(rows)
     assert values is not None
     if count < job.k:
         raise JobError(f"k is {job.k:,} but the tables are about only {count:,} people. Choose a smaller k.")
-    return Related(tuple(order), kept, people, unit_of_row, count, parents, values, tuple(notes))
+    return Related(tuple(order), remaining, people, unit_of_row, count, parents, values, tuple(notes))
 
 
 def _require_columns(job: LinkedJob, frames: Mapping[str, pl.DataFrame]) -> None:
     named = [job.unit, *(end for link in job.links for end in (link.child, link.parent)),
-             *(at for own in job.domains for at in own),
+             *(at for domain in job.domains for at in domain),
                  *(job.shift_dates.columns if job.shift_dates else ())]  # fmt: skip
     for at in dict.fromkeys(named):
         if at.column not in frames[at.table].columns:
@@ -146,8 +146,7 @@ def _ordered(job: LinkedJob) -> list[str]:
         ready = sorted((name for name in left if left[name] <= set(order)), key=list(job.tables).index)
         if not ready:
             raise JobError(
-                f"The links form a cycle: {some(list(left))} refer to each other, so no table comes first. Leave one "
-                "of the links out."
+                f"The links form a cycle: {some(list(left))} refer to each other. Leave one of the links out."
             )
         order += ready
         for name in ready:
@@ -158,8 +157,8 @@ def _ordered(job: LinkedJob) -> list[str]:
             reached.add(name)
     if strangers := [name for name in order if name not in reached]:
         raise JobError(
-            f"Nothing links {some(strangers)} to the unit {job.unit}: it is not known whose rows these are. Add a link "
-            "([[links]] with from and to), or leave the table out."
+            f"Nothing links {some(strangers)} to the unit {job.unit}, so the persons of these rows are unknown. Add "
+            "a link ([[links]] with from and to), or leave the table out."
         )
     return order
 
@@ -170,8 +169,8 @@ def _require_primary(table: str, frame: pl.DataFrame, column: str) -> None:
     blank = int((key == "").sum()) if str(key.dtype) == "String" else 0
     if nulls := key.null_count() + blank:
         raise DataError(
-            f"{table}.{column} is the key of the table, and {nulls:,} of {frame.height:,} rows have none. Give every "
-            "row a key, or leave these rows out."
+            f"{table}.{column} is the key of the table, and {nulls:,} of {frame.height:,} rows have no value. Give "
+            "every row a key, or leave these rows out."
         )
     if again := frame.height - key.n_unique():
         raise DataError(
@@ -187,8 +186,8 @@ def _matched(link: Link, child: pl.DataFrame, parent: pl.DataFrame) -> Longs:
     ours, theirs = child[link.child.column], parent[link.parent.column]
     ours, theirs = _alike(link, ours, theirs)
     table = pl.DataFrame({"key": theirs, "row": np.arange(len(theirs), dtype=np.int64)})
-    found = pl.DataFrame({"key": ours}).join(table, on="key", how="left", maintain_order="left")["row"]
-    return found.fill_null(-1).to_numpy().astype(np.int64)
+    matched = pl.DataFrame({"key": ours}).join(table, on="key", how="left", maintain_order="left")["row"]
+    return matched.fill_null(-1).to_numpy().astype(np.int64)
 
 
 def _alike(link: Link, ours: pl.Series, theirs: pl.Series) -> tuple[pl.Series, pl.Series]:
@@ -209,44 +208,46 @@ def _alike(link: Link, ours: pl.Series, theirs: pl.Series) -> tuple[pl.Series, p
     if made[0].dtype != made[1].dtype:
         raise DataError(
             f"{link.child} holds {ours.dtype} and {link.parent} holds {theirs.dtype}: keys of different types never "
-            "match, or match by chance ('01' and 1). Store both alike."
+            "match, or match by chance ('01' and 1). Store both with the same type."
         )
     return made[0], made[1]
 
 
 def _units_through(name: str, rows: Sequence[Parents], unit_of_row: Mapping[str, Ints], unit: Any) -> Longs:
     """The unit of every row, by all links of the table; an error where two of them lead to different people."""
-    found = np.asarray(unit, np.int64)
-    for each in rows:
-        theirs = np.append(unit_of_row[each.link.parent.table], -1)[each.row].astype(np.int64)
-        both = (found >= 0) & (theirs >= 0)
-        if wrong := int((found[both] != theirs[both]).sum()):
-            other = next(own.link for own in rows) if rows[0] is not each else each.link
-            raise DataError(
-                f"{wrong:,} rows of {name!r} are about two people: {other.child} leads to another person than "
-                f"{each.link.child}. Correct the keys, or leave one of the links out."
+    units_found = np.asarray(unit, np.int64)
+    for parent_rows in rows:
+        theirs = np.append(unit_of_row[parent_rows.link.parent.table], -1)[parent_rows.row].astype(np.int64)
+        both = (units_found >= 0) & (theirs >= 0)
+        if wrong := int((units_found[both] != theirs[both]).sum()):
+            other = (
+                next(parent_rows_of_link.link for parent_rows_of_link in rows)
+                if rows[0] is not parent_rows
+                else parent_rows.link
             )
-        found = np.where(found >= 0, found, theirs)
-    return found
+            raise DataError(
+                f"{wrong:,} rows of {name!r} belong to two people: {other.child} leads to another person than "
+                f"{parent_rows.link.child}. Correct the keys, or leave one of the links out."
+            )
+        units_found = np.where(units_found >= 0, units_found, theirs)
+    return units_found
 
 
 def _about_orphans(
     job: LinkedJob, name: str, lost: Mask, rows: Sequence[Parents], frame: pl.DataFrame, frames: Mapping[str, Any]
 ) -> str:
-    count, ends = int(lost.sum()), [each.link for each in rows]
+    count, ends = int(lost.sum()), [parent_rows.link for parent_rows in rows]
     through = f" ({', '.join(f'{link.child} → {link.parent}' for link in ends)})" if ends else f" ({job.unit})"
-    who = (
-        f"{count:,} of {frame.height:,} rows of {name!r} belong to nobody{through}: their key is missing or not there."
-    )
+    who = f"{count:,} of {frame.height:,} rows of {name!r} belong to nobody{through}: their key is missing or unknown."
     if job.orphans == "drop":
         return f'{who} They are left out (orphans = "drop").'
     hint = ""
-    for each in rows:
-        own = frame[each.link.child.column]
-        if str(own.dtype) == "String":
-            stripped = own.filter(np.asarray(lost)).str.strip_chars().str.strip_chars_start("0")
-            theirs = frames[each.link.parent.table][each.link.parent.column]
-            known = theirs.cast(own.dtype).str.strip_chars().str.strip_chars_start("0")
-            if near := int(stripped.is_in(known.implode()).sum()):
+    for parent_rows in rows:
+        child_keys = frame[parent_rows.link.child.column]
+        if str(child_keys.dtype) == "String":
+            stripped = child_keys.filter(np.asarray(lost)).str.strip_chars().str.strip_chars_start("0")
+            theirs = frames[parent_rows.link.parent.table][parent_rows.link.parent.column]
+            stripped_keys = theirs.cast(child_keys.dtype).str.strip_chars().str.strip_chars_start("0")
+            if near := int(stripped.is_in(stripped_keys.implode()).sum()):
                 hint = f" Without leading zeros and spaces {near:,} of them would match."
     raise DataError(f'{who}{hint} Correct the keys, add the missing rows, or leave such rows out (orphans = "drop").')

@@ -54,32 +54,36 @@ class LinkedResult:
     @property
     def promise(self) -> str:
         """What holds for everything that can be joined, in one sentence."""
-        k, known = self.job.k, self.job.known_rows
-        if known is None:
+        k, rows_known = self.job.k, self.job.known_rows
+        if rows_known is None:
             return f"All published rows of a person in all tables together are shared by at least {k:,} people."
-        if known == 0:
+        if rows_known == 0:
             return f"Every published row of a person in {self.related.people!r} is shared by at least {k:,} people."
-        rows = "row" if known == 1 else "rows"
+        rows = "row" if rows_known == 1 else "rows"
         person = "The published data of a person" if self.related.people is not None else "The person"
-        return f"{person} together with any {known:,} {rows} of theirs in the other tables fit at least {k:,} people."
+        return (
+            f"{person} together with any {rows_known:,} {rows} of theirs in the other tables fit at least {k:,} people."
+        )
 
     def remarks(self) -> list[str]:
         """What links and numbers of rows tell although the promise holds."""
-        found, k = self.verification, self.job.k
+        checked, k = self.verification, self.job.k
         lines = []
         if self.job.known_rows is not None:
             lines.append(
-                f"The whole trace of {found.rare_traces:,} of {found.people:,} people is shared by fewer than {k:,}: "
+                f"The whole trace of {checked.rare_traces:,} of {checked.people:,} people is shared by fewer than "
+                f"{k:,}: "
                 f'this promise is about {known_rows(self.job.known_rows)}. To protect all: known = "all".'
             )
             lines.append(
-                f"{found.rare_numbers:,} of {found.people:,} people have a number of rows per table that fewer than "
-                f"{k:,} share. Who knows the numbers finds them."
+                f"{checked.rare_numbers:,} of {checked.people:,} people have a number of rows per table that fewer "
+                f"than {k:,} share. An attacker who knows these numbers finds them."
             )
-        if found.rare_chains > found.rare_traces:
+        if checked.rare_chains > checked.rare_traces:
             lines.append(
-                f"Keys between tables of events tell which rows belong together: of {found.rare_chains:,} people fewer "
-                f"than {k:,} share all rows with the rows that these refer to. Links with together = true protect this."
+                f"Keys between tables of events reveal which rows belong together: of {checked.rare_chains:,} people "
+                f"fewer than {k:,} share all rows with the rows that these refer to. Links with together = true "
+                "protect this."
             )
         return lines
 
@@ -91,10 +95,10 @@ class LinkedResult:
             "algorithm": self.solution.algorithm, "judged": self.solution.judged,
             "candidates": self.solution.candidates, "keys": self.job.keys,
             "levels": {
-                name: {column: level for column, level in own.items() if not column.startswith("\0")}
-                for name, own in self.levels.items()
+                name: {column: level for column, level in level_of_column.items() if not column.startswith("\0")}
+                for name, level_of_column in self.levels.items()
             },
-            "column_losses": {name: own.column_losses for name, own in self.results.items()},
+            "column_losses": {name: table_result.column_losses for name, table_result in self.results.items()},
             "rows": {name: frame.height for name, frame in self.related.frames.items()},
             "suppressed": dict(self.verification.suppressed), "verified": self.verification.to_dict(),
             "remarks": self.remarks(), "notes": list(self.notes), "seconds": self.clock.total(),
@@ -104,10 +108,12 @@ class LinkedResult:
         """What is handed on about the release, with the checksum of the manifest: no value of a table is in it."""
         from kanopy.report.documents.tables import tables_document
 
-        private = {f"{name}: {note}" for name, own in self.results.items() for note in own._private_notes}
-        found = self.summary() | {"notes": [note for note in self.notes if note not in private]}
+        private = {
+            f"{name}: {note}" for name, table_result in self.results.items() for note in table_result._private_notes
+        }
+        summary = self.summary() | {"notes": [note for note in self.notes if note not in private]}
         return tables_document(
-            found, [(str(link.child), str(link.parent)) for link in self.job.links], checksum=checksum
+            summary, [(str(link.child), str(link.parent)) for link in self.job.links], checksum=checksum
         )
 
     def written(self, name: str) -> pl.DataFrame:
@@ -147,30 +153,30 @@ class LinkedResult:
     ) -> list[Path]:
         """Write all tables into a folder, or into a DuckDB or SQLite database, and what is wanted beside them: all of
         it or nothing. `internal` makes further files for internal use from where the tables are staged."""
-        place = Path(folder)
+        folder_path = Path(folder)
         forbidden = [
             *inputs,
             *(read.path for read in self.sources.values() if read is not None and read.path is not None),
             *(
-                Path(own.partition("::")[0])
+                Path(source.partition("::")[0])
                 for name in self.job.tables
-                if isinstance(own := self.job.source_of(name), str) and "://" not in own
+                if isinstance(source := self.job.source_of(name), str) and "://" not in source
             ),
         ]
         frames = {name: self.written(name) for name in self.related.order}
         check_report_name(report)
-        there = place.exists()
+        there = folder_path.exists()
         try:
-            files = self._staged(place, frames, report, manifest, neutralize, forbidden, internal)
+            files = self._staged(folder_path, frames, report, manifest, neutralize, forbidden, internal)
         except BaseException:
-            if not there and place.is_dir() and not any(place.iterdir()):
-                place.rmdir()
+            if not there and folder_path.is_dir() and not any(folder_path.iterdir()):
+                folder_path.rmdir()
             raise
         return list(files.values())
 
     def _staged(
         self,
-        place: Path,
+        location: Path,
         frames: Mapping[str, pl.DataFrame],
         report: str | Path | None,
         manifest: str | Path | None,
@@ -183,11 +189,11 @@ class LinkedResult:
         from kanopy.linked.output import is_database_file, stage_database, targets_of
 
         with staged(forbidden=forbidden) as release:
-            if is_database_file(place):
-                stage_database(release, place, frames)
-                files = {"database": place}
+            if is_database_file(location):
+                stage_database(release, location, frames)
+                files = {"database": location}
             else:
-                files = targets_of(place, frames, self.sources)
+                files = targets_of(location, frames, self.sources)
                 for name, target in files.items():
                     dialect = self.sources.get(name).dialect if self.sources.get(name) is not None else None  # type: ignore[union-attr]
                     release.table(frames[name], str(target), dialect=dialect, neutralize=neutralize)
@@ -200,8 +206,8 @@ class LinkedResult:
             if report is not None:
                 checksum = hashlib.sha256(content).hexdigest() if content else ""
                 release.bytes(Path(report), self.to_document(checksum).to_bytes(Path(report).suffix))
-            for path, own in (internal(staged_at) if internal is not None else {}).items():
-                release.bytes(path, own, private=True)
+            for path, content_of_file in (internal(staged_at) if internal is not None else {}).items():
+                release.bytes(path, content_of_file, private=True)
         return files
 
     def __repr__(self) -> str:
@@ -228,6 +234,10 @@ def check_report_name(report: str | Path | None) -> None:
 
 def check_folder(folder: str | os.PathLike[str]) -> None:
     """Refuse a place that tables cannot be written into."""
-    place = Path(folder)
-    if place.exists() and not place.is_dir() and place.suffix not in (".duckdb", ".ddb", ".sqlite", ".sqlite3", ".db"):
+    folder_path = Path(folder)
+    if (
+        folder_path.exists()
+        and not folder_path.is_dir()
+        and folder_path.suffix not in (".duckdb", ".ddb", ".sqlite", ".sqlite3", ".db")
+    ):
         raise JobError(f"Several tables are written into a folder, and {str(folder)!r} is a file. Name a folder.")

@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 DATABASES = {".duckdb": "duckdb", ".ddb": "duckdb", ".sqlite": "sqlite", ".sqlite3": "sqlite", ".db": "sqlite"}
 
 
-def is_database_file(place: Path) -> bool:
+def is_database_file(path: Path) -> bool:
     """Whether a path names a database file.
 
     >>> is_database_file(Path("out.duckdb")), is_database_file(Path("out"))
     (True, False)
     """
-    return place.suffix.lower() in DATABASES
+    return path.suffix.lower() in DATABASES
 
 
 def targets_of(folder: Path, frames: Mapping[str, pl.DataFrame], sources: Mapping[str, Any]) -> dict[str, Path]:
@@ -34,25 +34,25 @@ def targets_of(folder: Path, frames: Mapping[str, pl.DataFrame], sources: Mappin
         if not folder.parent.is_dir():
             raise DataError(f"There is no folder {str(folder.parent)!r} to make {folder.name!r} in. Create it first.")
         folder.mkdir()
-    found = {}
+    targets = {}
     for name in frames:
         source = sources.get(name)
         suffix = "" if source is None or source.path is None else source.path.suffix.lower()
-        found[name] = folder / f"{name}{suffix if suffix in ('.parquet', '.arrow', '.feather', '.tsv') else '.csv'}"
-    return found
+        targets[name] = folder / f"{name}{suffix if suffix in ('.parquet', '.arrow', '.feather', '.tsv') else '.csv'}"
+    return targets
 
 
-def stage_database(release: Release, place: Path, frames: Mapping[str, pl.DataFrame]) -> None:
+def stage_database(release: Release, path: Path, frames: Mapping[str, pl.DataFrame]) -> None:
     """Stage a new database file with a table per frame."""
-    kind = DATABASES[place.suffix.lower()]
-    if place.exists():
-        raise DataError(f"The database {str(place)!r} exists, and may hold other tables. Name a new file.")
+    kind = DATABASES[path.suffix.lower()]
+    if path.exists():
+        raise DataError(f"The database {str(path)!r} exists, and may contain other tables. Name a new file.")
 
     def written(target: Path) -> None:
         target.unlink(missing_ok=True)
         (_duckdb if kind == "duckdb" else _sqlite)(target, frames)
 
-    release.stage(str(place), written)
+    release.stage(str(path), written)
 
 
 def _plain(frame: pl.DataFrame) -> pl.DataFrame:

@@ -73,18 +73,18 @@ def read_tables(job: LinkedJob, encoding: str | None = None) -> tuple[dict[str, 
 
 def shared_domains(job: LinkedJob, related: Related) -> list[tuple[At, ...]]:
     """Columns that share labels: those that the job names, and quasi-identifiers of one name in tables of events."""
-    found = [tuple(own) for own in job.domains]
-    taken = {at for own in found for at in own}
+    domains = [tuple(domain) for domain in job.domains]
+    taken = {at for domain in domains for at in domain}
     for at in taken:
         if at.column not in job.job_of(at.table).quasi:
-            raise JobError(f"{at} shares labels with other columns, and is no quasi-identifier. Give it that role.")
+            raise JobError(f"{at} shares labels with other columns and is not a quasi-identifier. Give it this role.")
     by_name: dict[str, list[At]] = {}
     for name in related.order:
         if name != related.people:
             for column in job.job_of(name).quasi:
                 if At(name, column) not in taken:
                     by_name.setdefault(column, []).append(At(name, column))
-    return found + [tuple(own) for own in by_name.values() if len(own) > 1]
+    return domains + [tuple(columns) for columns in by_name.values() if len(columns) > 1]
 
 
 def _repeated(job: LinkedJob, related: Related, name: str, domains: Sequence[Sequence[At]]) -> tuple[str, ...]:
@@ -92,11 +92,11 @@ def _repeated(job: LinkedJob, related: Related, name: str, domains: Sequence[Seq
     people = related.people
     if people is None or name == people:
         return ()
-    own, theirs = job.job_of(name), job.job_of(people)
+    own_job, theirs = job.job_of(name), job.job_of(people)
     together = [set(domain) for domain in domains]
-    found = []
+    repeated = []
     for column in theirs.quasi:
-        role = own.roles.get(column)
+        role = own_job.roles.get(column)
         shares = any({At(name, column), At(people, column)} <= domain for domain in together)
         if role is None or role == "identifier" or shares:
             continue
@@ -111,8 +111,8 @@ def _repeated(job: LinkedJob, related: Related, name: str, domains: Sequence[Seq
                 "rows. Correct one of them; if they are different things, rename the column, or say that they share "
                 f'labels: [[domains]] columns = ["{At(people, column)}", "{At(name, column)}"].'
             )
-        found.append(column)
-    return tuple(found)
+        repeated.append(column)
+    return tuple(repeated)
 
 
 def prepared_table(
@@ -125,33 +125,36 @@ def prepared_table(
 
     from kanopy.hierarchy.hierarchy import Hierarchy
 
-    frame, own = related.frames[name], job.job_of(name)
+    frame, own_job = related.frames[name], job.job_of(name)
     repeated = _repeated(job, related, name, domains)
     for column in repeated:
-        own = own.with_role(column, "identifier")
+        own_job = own_job.with_role(column, "identifier")
     if history is not None and name == related.people:
-        frame, own = frame.with_columns(history), with_history(own, history)
+        frame, own_job = frame.with_columns(history), with_history(own_job, history)
     unit = job.unit.column if job.unit.column not in frame.columns else f"{job.unit.column} of the unit"
     marker = None
-    if not own.quasi:
+    if not own_job.quasi:
         marker = "\0table"
         frame = frame.with_columns(pl.lit(name).alias(marker))
-        own = own.replaced(quasi=[marker], hierarchies={**own.hierarchies, marker: Hierarchy.flat([name], name=marker)})
-    own = own.replaced(skip_rows=0, column_tokens={}, decimals={}, **UNSAID_LAYOUT)
+        own_job = own_job.replaced(
+            quasi=[marker], hierarchies={**own_job.hierarchies, marker: Hierarchy.flat([name], name=marker)}
+        )
+    own_job = own_job.replaced(skip_rows=0, column_tokens={}, decimals={}, **UNSAID_LAYOUT)
     if name != related.people:
         frame = frame.with_columns(pl.Series(unit, related.unit_of_row[name]))
-        own = own.replaced(unit=[unit], known=1)
-    made = _hierarchies_of_domains(job, related, own, name, domains) if trees is None else trees
-    own = own.replaced(hierarchies={**own.hierarchies, **made})
+        own_job = own_job.replaced(unit=[unit], known=1)
+    made = _hierarchies_of_domains(job, related, own_job, name, domains) if trees is None else trees
+    own_job = own_job.replaced(hierarchies={**own_job.hierarchies, **made})
     people = len(np.unique(related.unit_of_row[name]))
     if people < job.k:
-        return Table(name, own, frame, None, unit, repeated, marker)
-    if people == frame.height and own.unit:
-        own = own.replaced(unit=[], known=None, identifiers=[*own.identifiers, unit])
-    ready = prepare(frame, own, source=None if source is None else _named(source), progress=notify)
+        return Table(name, own_job, frame, None, unit, repeated, marker)
+    if people == frame.height and own_job.unit:
+        own_job = own_job.replaced(unit=[], known=None, identifiers=[*own_job.identifiers, unit])
+    ready = prepare(frame, own_job, source=None if source is None else _named(source), progress=notify)
     if ready.lists is not None or not isinstance(ready.table, Generalizable):
         raise JobError(
-            f"The table {name!r} holds lists, which are not published together with other tables. Make a table of them."
+            f"The table {name!r} contains lists, which cannot be published together with other tables. Make a table "
+            "of the lists."
         )
     assert isinstance(ready.job, Job)
     notes = tuple(note for note in ready.all_notes if "changes nothing" not in note and "has no role" not in note)
@@ -190,21 +193,21 @@ def without_added(notes: Sequence[str], *hidden: str | None) -> list[str]:
 
 
 def _hierarchies_of_domains(
-    job: LinkedJob, related: Related, own: Job, name: str, domains: Sequence[Sequence[At]]
+    job: LinkedJob, related: Related, table_job: Job, name: str, domains: Sequence[Sequence[At]]
 ) -> dict[str, Any]:
     """The hierarchy of every column of a shared domain: built from the values of all its columns together."""
     import polars as pl
 
     from kanopy._job.inputs import resolve_hierarchies
 
-    found: dict[str, Any] = {}
+    trees: dict[str, Any] = {}
     for domain in domains:
         mine = [at for at in domain if at.table == name]
         if not mine:
             continue
         series = [related.frames[at.table][at.column].alias("value") for at in domain]
-        if len({each.dtype for each in series}) > 1:
-            series = [each.cast(pl.String) for each in series]
+        if len({one_series.dtype for one_series in series}) > 1:
+            series = [one_series.cast(pl.String) for one_series in series]
         jobs = {at: job.job_of(at.table) for at in domain}
         given = next((jobs[at].hierarchies[at.column] for at in domain if at.column in jobs[at].hierarchies), None)
         stacked = pl.DataFrame({"value": pl.concat(series)})
@@ -215,5 +218,5 @@ def _hierarchies_of_domains(
             missing_tokens=first.missing_tokens, metric=job.metric, max_levels={"value": 99} if given is None else {},
         ).replaced(max_levels={})  # fmt: skip
         tree = resolve_hierarchies(stacked, asked, unit_of_row=units)["value"]
-        found |= {at.column: tree.renamed(at.column) for at in mine}
-    return found
+        trees |= {at.column: tree.renamed(at.column) for at in mine}
+    return trees

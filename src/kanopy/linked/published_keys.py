@@ -33,9 +33,9 @@ class Keys:
         import polars as pl
 
         made = self.of_domain[domain]
-        found = [None if value is None else made[canonical_label(value)] for value in values.to_list()]
-        kind = pl.Int64 if all(isinstance(each, int) for each in found if each is not None) else pl.String
-        return pl.Series(name, found, dtype=kind)
+        published_values = [None if value is None else made[canonical_label(value)] for value in values.to_list()]
+        kind = pl.Int64 if all(isinstance(value, int) for value in published_values if value is not None) else pl.String
+        return pl.Series(name, published_values, dtype=kind)
 
 
 def key_domain(job: LinkedJob, at: At) -> At:
@@ -53,15 +53,19 @@ def key_domain(job: LinkedJob, at: At) -> At:
 
 
 def keys_for(
-    job: LinkedJob, related: Related, published: Mapping[str, pl.DataFrame], kept: Mapping[str, Mask], key: bytes | None
+    job: LinkedJob,
+    related: Related,
+    published: Mapping[str, pl.DataFrame],
+    is_published: Mapping[str, Mask],
+    key: bytes | None,
 ) -> Keys:
     """New keys for all values that leave: numbers in an order that chance chose, or HMAC-SHA256 with a secret key."""
     values: dict[At, list[str]] = {}
     for name in related.order:
         for column in job.key_columns(name):
-            own = related.frames[name][column].filter(kept[name]).drop_nulls().unique()
+            key_values = related.frames[name][column].filter(is_published[name]).drop_nulls().unique()
             values.setdefault(key_domain(job, At(name, column)), []).extend(
-                canonical_label(each) for each in own.to_list()
+                canonical_label(key_value) for key_value in key_values.to_list()
             )
     made: dict[At, dict[str, Any]] = {}
     chance = np.random.default_rng()  # nobody is to be able to draw the same numbers again
@@ -86,7 +90,7 @@ def with_keys(
     name: str,
     job: LinkedJob,
     related: Related,
-    kept: Mapping[str, Mask],
+    is_published: Mapping[str, Mask],
     keys: Keys,
     published: Mapping[str, pl.DataFrame],
 ) -> pl.DataFrame:
@@ -95,22 +99,22 @@ def with_keys(
 
     if table.marker is not None and table.marker in frame.columns:
         frame = frame.drop(table.marker)
-    rows = np.flatnonzero(kept[name])
+    rows = np.flatnonzero(is_published[name])
     more: list[pl.Series] = []
     if job.keys != "none":
         for column in job.key_columns(name):
-            own = related.frames[name][column][rows]
-            more.append(keys.publish(key_domain(job, At(name, column)), own, column))
+            key_values = related.frames[name][column][rows]
+            more.append(keys.publish(key_domain(job, At(name, column)), key_values, column))
     if table.repeated and related.people is not None:
-        place = np.cumsum(kept[related.people]) - 1
-        theirs = place[related.unit_of_row[name][rows].astype(np.int64)]
+        person_row = np.cumsum(is_published[related.people]) - 1
+        theirs = person_row[related.unit_of_row[name][rows].astype(np.int64)]
         more += [published[related.people][column][theirs].alias(column) for column in table.repeated]
     frame = pl.DataFrame([*frame.get_columns(), *more])
     return frame.select(column for column in related.frames[name].columns if column in frame.columns)
 
 
 def shifted(
-    job: LinkedJob, related: Related, name: str, frame: pl.DataFrame, kept: Mask, key: bytes | None
+    job: LinkedJob, related: Related, name: str, frame: pl.DataFrame, is_published: Mask, key: bytes | None
 ) -> pl.DataFrame:
     """A published table whose dates are shifted by a number of days that depends on the person alone."""
     import polars as pl
@@ -119,12 +123,12 @@ def shifted(
     wanted = [] if shift is None else [at.column for at in shift.columns if at.table == name]
     if shift is None or not wanted:
         return frame
-    days = offsets(related, shift.days, key)[related.unit_of_row[name].astype(np.int64)][np.flatnonzero(kept)]
+    days = offsets(related, shift.days, key)[related.unit_of_row[name].astype(np.int64)][np.flatnonzero(is_published)]
     for column in wanted:
         if column in job.job_of(name).quasi:
             raise JobError(
-                f"{name}.{column} is a quasi-identifier: its labels would not be true of shifted dates. Call it "
-                "insensitive, or leave it out of [shift-dates]."
+                f"{name}.{column} is a quasi-identifier, and its labels would be wrong for shifted dates. Give it "
+                "the role insensitive, or leave it out of [shift-dates]."
             )
         if column not in frame.columns:
             raise JobError(
@@ -137,12 +141,12 @@ def shifted(
 def offsets(related: Related, most: int, key: bytes | None) -> np.ndarray[Any, np.dtype[np.int64]]:
     """Days per person, from -most to most and never 0: from the secret key where there is one, else by chance."""
     if key is None:
-        found = np.random.default_rng().integers(1, 2 * most + 1, related.count)
+        draws = np.random.default_rng().integers(1, 2 * most + 1, related.count)
     else:
         digests = [hmac.new(key, b"shift-dates\0" + canonical_label(value).encode(), hashlib.sha256).digest()
                    for value in related.unit_values.to_list()]  # fmt: skip
-        found = np.array([int.from_bytes(digest[:8], "big") % (2 * most) + 1 for digest in digests], np.int64)
-    return np.where(found <= most, found, most - found).astype(np.int64)
+        draws = np.array([int.from_bytes(digest[:8], "big") % (2 * most) + 1 for digest in digests], np.int64)
+    return np.where(draws <= most, draws, most - draws).astype(np.int64)
 
 
 def _moved(column: pl.Series, days: pl.Series, at: str) -> pl.Series:
@@ -152,6 +156,6 @@ def _moved(column: pl.Series, days: pl.Series, at: str) -> pl.Series:
     texts = column.dtype == pl.String
     dates = column.str.to_date("%Y-%m-%d", strict=False) if texts else column
     if dates.dtype not in (pl.Date, pl.Datetime) or dates.null_count() > column.null_count():
-        raise DataError(f"{at} is to be shifted and holds values that are no dates (YYYY-MM-DD).")
+        raise DataError(f"{at} is to be shifted and contains values that are not dates (YYYY-MM-DD).")
     moved = pl.DataFrame({"d": dates, "n": days}).select(pl.col("d") + pl.duration(days=pl.col("n"))).to_series()
     return (moved.dt.to_string("%Y-%m-%d") if texts else moved.cast(dates.dtype)).alias(column.name)

@@ -71,7 +71,7 @@ def checked_job(job: LinkedJob | Mapping[str, Any] | str, key: bytes | None) -> 
         job = LinkedJob.read(job)
     job = job if isinstance(job, LinkedJob) else LinkedJob.from_dict(job)
     if job.keys != "hash" and key is not None and job.shift_dates is None:
-        raise JobError('A secret key has no effect without keys that are hashed. Write keys = "hash" in the job.')
+        raise JobError('A secret key has no effect without hashed keys. Write keys = "hash" in the job.')
     if job.keys == "hash":
         from kanopy._table.pseudonyms import check_key
 
@@ -94,25 +94,25 @@ def release_tables(
         tables = {
             name: prepared_table(job, related, name, domains, sources[name], notify, history) for name in related.order
         }
-    known = job.known_rows
+    rows_known = job.known_rows
     longest = _longest(related)
-    if known is not None and known > max(longest, 1):
-        raise too_many_known(known, longest, str(job.unit))
+    if rows_known is not None and rows_known > max(longest, 1):
+        raise too_many_known(rows_known, longest, str(job.unit))
     whole = solve(job, related, tables, domains, notify, clock)
     if history is not None:
         tables, whole = _without_history(job, related, tables, domains, sources, whole, notify, history.name)
     with clock.stage("apply"):
         notify("applying")
-        published, kept, results, notes = apply_levels(job, related, tables, whole, notify)
-        keys = keys_for(job, related, published, kept, key)
+        published, is_published, results, notes = apply_levels(job, related, tables, whole, notify)
+        keys = keys_for(job, related, published, is_published, key)
         frames_out = {
             name: with_keys(
-                shifted(job, related, name, published[name], kept[name], key),
+                shifted(job, related, name, published[name], is_published[name], key),
                 tables[name],
                 name,
                 job,
                 related,
-                kept,
+                is_published,
                 keys,
                 published,
             )
@@ -120,9 +120,10 @@ def release_tables(
         }
     with clock.stage("verify"):
         notify("verifying")
-        verification = verify_tables(job, related, tables, frames_out, kept, whole.levels)
+        verification = verify_tables(job, related, tables, frames_out, is_published, whole.levels)
     return LinkedResult(
-        job=job, related=related, tables=tables, frames=frames_out, kept=kept, levels=whole.levels, solution=whole,
+        job=job, related=related, tables=tables, frames=frames_out, kept=is_published, levels=whole.levels,
+        solution=whole,
         results=results, verification=verification, notes=(*related.notes, *notes), clock=clock, sources=sources,
     )  # fmt: skip
 
@@ -144,10 +145,10 @@ def _without_history(
     name = str(related.people)
     before = tables[name].prepared
     assert before is not None and isinstance(before.table, Generalizable)
-    trees = {own: tree for own, tree in before.table.hierarchies.items() if own != column}
+    trees = {tree_name: tree for tree_name, tree in before.table.hierarchies.items() if tree_name != column}
     plain = prepared_table(job, related, name, domains, sources[name], notify, trees=trees)
     assert plain.prepared is not None
-    levels = {own: whole.levels[name].get(own, 0) for own in plain.prepared.domain.names}
+    levels = {column_name: whole.levels[name].get(column_name, 0) for column_name in plain.prepared.domain.names}
     return {**tables, name: plain}, replace(whole, levels={**whole.levels, name: levels})
 
 
@@ -187,11 +188,11 @@ def solve(
     context = {name: _context(job, related, name) for name in coded}
     with clock.stage("search"):
         metric = metric_named(job.metric)
-        known = job.known_rows
-        union = unite(related, coded, context, domains, known, metric, called([job.unit.column]))  # type: ignore[arg-type]
-        lost = sum(int(own.sum()) for own in forced.values())
+        rows_known = job.known_rows
+        union = unite(related, coded, context, domains, rows_known, metric, called([job.unit.column]))  # type: ignore[arg-type]
+        lost = sum(int(lost_rows.sum()) for lost_rows in forced.values())
         allowed = int(job.suppress * related.rows + 1e-9)
-        limit = job.suppress if known == 0 else max(0, allowed - lost) / union.domain.rows
+        limit = job.suppress if rows_known == 0 else max(0, allowed - lost) / union.domain.rows
         if lost > allowed:
             raise NoSolution(
                 f"{lost:,} rows are in tables with rows of fewer than k = {job.k:,} people, or refer to these: "
@@ -211,17 +212,26 @@ def solve(
             highest_levels=[0, *(column.highest for column in union.columns)],
         )  # fmt: skip
         algorithm = make_algorithm(job.algorithm, **job.parameters)
-        found = _tied_search(problem, algorithm, union, notify)
-    assert found.levels is not None
-    levels = _levels(job, tables, coded, union, found, domains)
-    gone = union.gone(found.recoding.group_of_row < 0, {name: related.frames[name].height for name in related.order})
+        tied_solution = _tied_search(problem, algorithm, union, notify)
+    assert tied_solution.levels is not None
+    levels = _levels(job, tables, coded, union, tied_solution, domains)
+    is_suppressed = union.gone(
+        tied_solution.recoding.group_of_row < 0, {name: related.frames[name].height for name in related.order}
+    )
     for name in related.order:
-        gone[name] |= forced[name]
+        is_suppressed[name] |= forced[name]
         if name in coded and name not in union.tables:
-            gone[name] |= coded[name].domain.tuple_of_row < 0
-    gone = related.orphaned(gone)
+            is_suppressed[name] |= coded[name].domain.tuple_of_row < 0
+    is_suppressed = related.orphaned(is_suppressed)
     return Whole(
-        levels, gone, found.score, found.optimal, found.judged, found.candidates, found.algorithm, tuple(found.notes)
+        levels,
+        is_suppressed,
+        tied_solution.score,
+        tied_solution.optimal,
+        tied_solution.judged,
+        tied_solution.candidates,
+        tied_solution.algorithm,
+        tuple(tied_solution.notes),
     )
 
 
@@ -235,7 +245,8 @@ def _tied_search(problem: Any, algorithm: Any, union: Union, notify: Progress) -
         low, high = max(lattice.lowest[j] for j in group), min(lattice.highest[j] for j in group)
         if low > high:
             raise JobError(
-                f"{some([problem.domain.names[j] for j in group])} share labels, and their levels exclude each other."
+                f"{some([problem.domain.names[j] for j in group])} share labels, and their allowed levels exclude "
+                "each other."
             )
         ranges.append(range(low, high + 1))
     choices = list(product(*ranges))
@@ -252,20 +263,20 @@ def _tied_search(problem: Any, algorithm: Any, union: Union, notify: Progress) -
         for group, level in zip(union.tied, choice, strict=True):
             for j in group:
                 lowest[j] = highest[j] = level
-        part = problem.changed(lowest_levels=lowest, highest_levels=highest)
-        parts.append((float(part.lower_bounds().min()), choice, part))
-    for bound, _, part in sorted(parts, key=lambda each: each[:2]):
-        candidates += part.lattice.size
+        narrowed = problem.changed(lowest_levels=lowest, highest_levels=highest)
+        parts.append((float(narrowed.lower_bounds().min()), choice, narrowed))
+    for bound, _, narrowed in sorted(parts, key=lambda entry: entry[:2]):
+        candidates += narrowed.lattice.size
         if best is not None and bound > best.score:
             continue
         try:
-            found = algorithm.solve(part, notify)
+            solution = algorithm.solve(narrowed, notify)
         except NoSolution as error:
             reason = error
             continue
-        judged, optimal = judged + found.judged, optimal and found.optimal
-        if best is None or found.score < best.score:
-            best = found
+        judged, optimal = judged + solution.judged, optimal and solution.optimal
+        if best is None or solution.score < best.score:
+            best = solution
     if best is None:
         assert reason is not None
         raise reason
@@ -286,36 +297,43 @@ def _codes(table: Table) -> TableCodes:
 
 def _context(job: LinkedJob, related: Related, name: str) -> list[str]:
     """The tables whose tuple a row of a table carries: the person's, and those of parents known together with it."""
-    found = [] if related.people in (None, name) else [str(related.people)]
+    context = [] if related.people in (None, name) else [str(related.people)]
     above = [name]
     while above:
         current = above.pop()
-        for each in related.parents[current]:
-            if each.link.together and each.link.parent.table not in (*found, name):
-                found.append(each.link.parent.table)
-                above.append(each.link.parent.table)
-    return found
+        for parent in related.parents[current]:
+            if parent.link.together and parent.link.parent.table not in (*context, name):
+                context.append(parent.link.parent.table)
+                above.append(parent.link.parent.table)
+    return context
 
 
 def _levels(
-    job: LinkedJob, tables: Mapping[str, Table], coded: Mapping[str, TableCodes], union: Union, found: Solution,
+    job: LinkedJob, tables: Mapping[str, Table], coded: Mapping[str, TableCodes], union: Union, solution: Solution,
     domains: Sequence[Sequence[At]],
 ) -> dict[str, dict[str, int]]:  # fmt: skip
     """The level of every quasi-identifier of every table; of tables that were not searched, the lowest allowed."""
-    assert found.levels is not None
+    assert solution.levels is not None
     levels: dict[str, dict[str, int]] = {name: {} for name in tables}
-    chosen = {at: level for column, level in zip(union.columns, found.levels[1:], strict=True) for at in column.members}
+    chosen = {
+        at: level for column, level in zip(union.columns, solution.levels[1:], strict=True) for at in column.members
+    }
     for name, table in coded.items():
         for j, column in enumerate(table.domain.names):
             at = At(name, column)
             level = chosen.get(at)
             if level is None:  # nothing of the table is known: at the level of its domain, or as low as allowed
-                shared = [own for own in domains if at in own]
-                level = max([table.lowest[j], *(chosen[other] for own in shared for other in own if other in chosen)])
+                shared = [shared_domain for shared_domain in domains if at in shared_domain]
+                level = max(
+                    [
+                        table.lowest[j],
+                        *(chosen[other] for shared_domain in shared for other in shared_domain if other in chosen),
+                    ]
+                )
                 lows = [
                     coded[o.table].lowest[coded[o.table].domain.names.index(o.column)]
-                    for own in shared
-                    for o in own
+                    for shared_domain in shared
+                    for o in shared_domain
                     if o.table in coded
                 ]
                 level = max([level, *lows])

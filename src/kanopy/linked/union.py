@@ -90,11 +90,11 @@ class Union:
 
     def gone(self, suppressed: Mask, heights: Mapping[str, int]) -> dict[str, Mask]:
         """Per table which rows are suppressed."""
-        found = {name: np.zeros(rows, np.bool_) for name, rows in heights.items()}
+        suppressed_rows = {name: np.zeros(rows, np.bool_) for name, rows in heights.items()}
         for number, name in enumerate(self.tables):
-            own = self.table_of_row == number
-            found[name][self.row_of_row[own]] = suppressed[own]
-        return found
+            of_table = self.table_of_row == number
+            suppressed_rows[name][self.row_of_row[of_table]] = suppressed[of_table]
+        return suppressed_rows
 
 
 def side_by_side(trees: Sequence[Hierarchy]) -> Hierarchy:
@@ -108,33 +108,36 @@ def side_by_side(trees: Sequence[Hierarchy]) -> Hierarchy:
     levels = {len(table) for table in tables}
     if len(levels) != 1:
         raise HierarchyError(
-            f"The columns of one domain have hierarchies of {' and '.join(str(own) for own in sorted(levels))} levels. "
+            f"The columns of one domain have hierarchies of "
+            f"{' and '.join(str(level_name) for level_name in sorted(levels))} levels. "
             "Give them the same hierarchy."
         )
     if any(tree.parent is None for tree in trees):
         name = next(tree.name for tree in trees if tree.parent is None)
         raise HierarchyError(f"The hierarchy of {name} does not nest. Use one whose levels nest.")
     leaves = sum(tree.size for tree in trees) + 1
-    place, inner = 0, leaves
+    leaf_offset, inner = 0, leaves
     parent = np.full(leaves + sum(tree.node_count - tree.size for tree in trees), -1, np.int32)
     pieces, starts = [], []
     for tree, table in zip(trees, tables, strict=True):
-        moved = np.concatenate([np.arange(tree.size) + place, np.arange(tree.node_count - tree.size) + inner, [-1]])
+        moved = np.concatenate(
+            [np.arange(tree.size) + leaf_offset, np.arange(tree.node_count - tree.size) + inner, [-1]]
+        )
         assert tree.parent is not None
         parent[moved[:-1]] = moved[tree.parent]
         pieces.append(moved[table])
-        starts.append((place, inner))
-        place, inner = place + tree.size, inner + tree.node_count - tree.size
+        starts.append((leaf_offset, inner))
+        leaf_offset, inner = leaf_offset + tree.size, inner + tree.node_count - tree.size
     alone = np.full((len(tables[0]), 1), leaves - 1)
     table = np.ascontiguousarray(np.concatenate([*pieces, alone], axis=1), np.int32)
 
     def labels() -> list[str]:
-        found = [ABSENT] * len(parent)
+        joint_labels = [ABSENT] * len(parent)
         for number, (tree, (leaf, above)) in enumerate(zip(trees, starts, strict=True)):
-            own = tree.labels
-            for node, label in enumerate(own):
-                found[leaf + node if node < tree.size else above + node - tree.size] = f"{label}\0{number}"
-        return found
+            tree_labels = tree.labels
+            for node, label in enumerate(tree_labels):
+                joint_labels[leaf + node if node < tree.size else above + node - tree.size] = f"{label}\0{number}"
+        return joint_labels
 
     return Hierarchy(leaves, labels, parent, name=trees[0].name, table=table)
 
@@ -149,16 +152,16 @@ def joint_costs(
     total = sum(weight for *_, weight in blocks) or 1.0
     totals = np.zeros(tree.height + 1)
     extras = [np.zeros(tree.level(level).size) for level in range(tree.height + 1)]
-    place = 0
-    for own, marginal, rows, weight in blocks:
+    leaf_offset = 0
+    for part_tree, marginal, rows, weight in blocks:
         if rows and weight:
-            cost = metric.costs(own, marginal, rows)
+            cost = metric.costs(part_tree, marginal, rows)
             scale = cost.scale if cost.scale > 0 else np.inf
             for level in range(tree.height + 1):
                 totals[level] += weight / total * max(0.0, (cost.totals[level] - cost.offset) / scale)
-                codes = tree.level(level).codes[place : place + own.size]
-                extras[level][codes] = weight / total * cost.extras[level][own.level(level).codes] / scale
-        place += own.size
+                codes = tree.level(level).codes[leaf_offset : leaf_offset + part_tree.size]
+                extras[level][codes] = weight / total * cost.extras[level][part_tree.level(level).codes] / scale
+        leaf_offset += part_tree.size
     return AttributeCosts(totals, tuple(extras), 0.0, 1.0)
 
 
@@ -167,18 +170,19 @@ def unite(
     tables: Mapping[str, TableCodes],
     context: Mapping[str, Sequence[str]],
     domains: Sequence[Sequence[At]],
-    known: int | None,
+    rows_known: int | None,
     metric: AttributeMetric,
     called: str = "people",
 ) -> Union:
     """The union of encoded tables. `context` names per table the tables whose tuple its rows carry besides their own:
-    that of the person, and of parents that are known together. `domains` are columns that share labels; `known` is how
+    that of the person, and of parents that are known together. `domains` are columns that share labels; `rows_known`
+    is how
     many rows are known, `None` for all, and 0 for the person's own row alone."""
-    names = [name for name in related.order if name in tables and _looked_at(name, related, tables, known)]
-    own = {name: _own(tables[name]) if known != 0 or name == related.people else [] for name in names}
-    groups = _columns(names, own, domains, context)
+    names = [name for name in related.order if name in tables and _looked_at(name, related, tables, rows_known)]
+    own_columns = {name: _own(tables[name]) if rows_known != 0 or name == related.people else [] for name in names}
+    groups = _columns(names, own_columns, domains, context)
     anchors = {at: j for j, group in enumerate(groups) for at in group}
-    repeated = {at for name in names for other in context[name] if other in own for at in own[other]}
+    repeated = {at for name in names for other in context[name] if other in own_columns for at in own_columns[other]}
     columns: list[Column] = []
     for group in groups:
         blocks = []
@@ -196,9 +200,13 @@ def unite(
         ]
         low, high = max(a for a, _ in limits), min(b for _, b in limits)
         if low > high:
-            raise JobError(f"{' and '.join(map(str, group))} share labels, and their levels exclude each other.")
-        costs = joint_costs(metric, tree, [*blocks, *((each, np.zeros(0, np.int64), 0, 0.0) for each in copies)])
-        sizes = (*(block[0].size for block in blocks), *(each.size for each in copies))
+            raise JobError(
+                f"{' and '.join(map(str, group))} share labels, and their allowed levels exclude each other."
+            )
+        costs = joint_costs(
+            metric, tree, [*blocks, *((tree_copy, np.zeros(0, np.int64), 0, 0.0) for tree_copy in copies)]
+        )
+        sizes = (*(block[0].size for block in blocks), *(tree_copy.size for tree_copy in copies))
         columns.append(Column(tuple(group), again, tree, low, high, sum(block[3] for block in blocks), costs, sizes))
     numbers, tags, units = _rows(names, related)
     order = np.argsort(units, kind="stable")
@@ -211,7 +219,7 @@ def unite(
         _fill(codes, columns, anchors, table, here, np.arange(related.frames[name].height), copies=False)
         excluded[here] = table.domain.tuple_of_row < 0
         for other in context[name]:
-            if other in own:
+            if other in own_columns:
                 theirs = _row_of(related, name, other)
                 _fill(codes, columns, anchors, tables[other], here, theirs, copies=True)
     tag = Hierarchy(len(names), [f"{name}\0{TAG}" for name in names], np.full(len(names), -1, np.int32),
@@ -219,21 +227,23 @@ def unite(
     flat = AttributeCosts(np.zeros(1), (np.zeros(len(names)),), 0.0, 0.0)
     hierarchies = (tag, *(column.hierarchy for column in columns))
     parents = _parents(related, names, start, order)
-    units_found = Units(units[order].astype(np.int32), ALL if known is None else max(1, known), called, parents=parents)
+    units_found = Units(
+        units[order].astype(np.int32), ALL if rows_known is None else max(1, rows_known), called, parents=parents
+    )
     numbered = number_rows([tags, *codes], [tree.size for tree in hierarchies], ascending=True)
     tuple_of_row = numbered.number.astype(np.int32).copy()
-    gone = units_found.orphaned(excluded[order])
+    is_orphan = units_found.orphaned(excluded[order])
     moved = tuple_of_row[order]
-    moved[gone] = -1
-    tuples = np.column_stack([each[numbered.first] for each in (tags, *codes)]).astype(np.int32)
+    moved[is_orphan] = -1
+    tuples = np.column_stack([codes_of_column[numbered.first] for codes_of_column in (tags, *codes)]).astype(np.int32)
     counts = np.bincount(moved[moved >= 0], minlength=len(tuples)).astype(np.int64)
     used = counts > 0
-    place = np.append(np.cumsum(used) - 1, -1)
-    place[:-1][~used] = -1
+    new_tuple = np.append(np.cumsum(used) - 1, -1)
+    new_tuple[:-1][~used] = -1
     sensitive, models = _sensitive(names, related, tables, context, start, order)
     domain = Domain(
         (TAG, *(column.name for column in columns)), hierarchies, tuples[used], counts[used],
-        place[moved].astype(np.int32), sensitive, units=units_found,
+        new_tuple[moved].astype(np.int32), sensitive, units=units_found,
     )  # fmt: skip
     domain.__dict__["in_order"] = True  # tuples ascend, and rows stand unit by unit: their parents do too
     priced = ((id(tag), flat), *((id(column.hierarchy), column.costs) for column in columns))
@@ -241,9 +251,9 @@ def unite(
     return Union(domain, tuple(columns), tags[order], numbers[order], tuple(names), tied, models, TablesLoss(priced))
 
 
-def _looked_at(name: str, related: Related, tables: Mapping[str, TableCodes], known: int | None) -> bool:
+def _looked_at(name: str, related: Related, tables: Mapping[str, TableCodes], rows_known: int | None) -> bool:
     """Whether rows of a table say something: where no event is known, only those with models of their own do."""
-    return known != 0 or name == related.people or bool(tables[name].models)
+    return rows_known != 0 or name == related.people or bool(tables[name].models)
 
 
 def _own(table: TableCodes) -> list[At]:
@@ -259,8 +269,8 @@ def _columns(
     """The columns of the union: those of one domain are one where no row has both."""
     left = [at for name in names for at in columns[name]]
     groups: list[list[At]] = []
-    for own in domains:
-        members = [at for at in own if at in left]
+    for domain in domains:
+        members = [at for at in domain if at in left]
         while members:
             group = [members.pop(0)]
             for at in list(members):
@@ -283,12 +293,12 @@ def _tied(
     groups: Sequence[Sequence[At]], domains: Sequence[Sequence[At]], anchors: Mapping[At, int]
 ) -> tuple[tuple[int, ...], ...]:
     """Numbers of domain columns (the tag is the first) that must have the same level."""
-    found = []
-    for own in domains:
-        numbers = tuple(dict.fromkeys(anchors[at] + 1 for at in own if at in anchors))
+    tied = []
+    for domain in domains:
+        numbers = tuple(dict.fromkeys(anchors[at] + 1 for at in domain if at in anchors))
         if len(numbers) > 1:
-            found.append(numbers)
-    return tuple(found)
+            tied.append(numbers)
+    return tuple(tied)
 
 
 def _rows(names: Sequence[str], related: Related) -> tuple[Longs, Ints, Ints]:
@@ -304,13 +314,13 @@ def _fill(
 ) -> None:  # fmt: skip
     """Write the values of a table's rows into the columns of the union; -1 is no row."""
     tuples = np.concatenate([table.domain.tuples, np.full((1, table.domain.width), -1, np.int32)])
-    own = np.append(table.domain.tuple_of_row, -1)[rows]
+    tuple_of_row_here = np.append(table.domain.tuple_of_row, -1)[rows]
     for j, at in enumerate(_own(table)):
         if at not in anchors:
             continue
         column = columns[anchors[at]]
         start = sum(column.sizes[: column.members.index(at) + (len(column.members) if copies else 0)])
-        leaves = tuples[own, j]
+        leaves = tuples[tuple_of_row_here, j]
         codes[anchors[at]][here] = np.where(leaves >= 0, leaves + start, codes[anchors[at]][here])
 
 
@@ -318,30 +328,30 @@ def _row_of(related: Related, name: str, other: str) -> Longs:
     """For every row of a table its row in a table above it; the person's row is that of its unit."""
     if other == related.people:
         return related.unit_of_row[name].astype(np.int64)
-    for each in related.parents[name]:
-        above = each.link.parent.table
+    for parent in related.parents[name]:
+        above = parent.link.parent.table
         if above == other:
-            return each.row
-        if each.link.together:
+            return parent.row
+        if parent.link.together:
             further = _row_of(related, above, other)
-            return np.append(further, -1)[each.row]
+            return np.append(further, -1)[parent.row]
     return np.full(related.frames[name].height, -1, np.int64)
 
 
 def _parents(related: Related, names: Sequence[str], start: Mapping[str, int], order: Longs) -> tuple[Longs, ...]:
     """Rows of the union that its rows cannot be published without, as rows in their new order."""
     count = len(order)
-    place = np.empty(count + 1, np.int64)
-    place[order], place[-1] = np.arange(count), -1
+    position = np.empty(count + 1, np.int64)
+    position[order], position[-1] = np.arange(count), -1
     most = max((len(related.parents[name]) for name in names), default=0)
-    found = [np.full(count, -1, np.int64) for _ in range(most)]
+    parents_found = [np.full(count, -1, np.int64) for _ in range(most)]
     for name in names:
         here = slice(start[name], start[name] + related.frames[name].height)
-        for own, each in zip(found, related.parents[name], strict=False):
-            above = each.link.parent.table
+        for parent_rows, parent in zip(parents_found, related.parents[name], strict=False):
+            above = parent.link.parent.table
             if above in start:
-                own[here] = np.where(each.row >= 0, each.row + start[above], -1)
-    return tuple(place[own][order] for own in found)
+                parent_rows[here] = np.where(parent.row >= 0, parent.row + start[above], -1)
+    return tuple(position[parent_rows][order] for parent_rows in parents_found)
 
 
 # ---- models -------------------------------------------------------------------------------------------------
@@ -378,13 +388,16 @@ class OfTables(Model):
 
     def violated(self, classes: Classes) -> Mask:
         there = classes.histograms[self.column][:, :-1].sum(axis=1) > 0
-        found = np.zeros(classes.count, np.bool_)
+        violated = np.zeros(classes.count, np.bool_)
         if there.any():
-            found[there] = self.model.violated(self._part(classes, there))
-        return found
+            violated[there] = self.model.violated(self._part(classes, there))
+        return violated
 
-    def satisfied(self, kept: Classes, everything: Classes) -> bool:
-        parts = [self._part(each, each.histograms[self.column][:, :-1].sum(axis=1) > 0) for each in (kept, everything)]
+    def satisfied(self, published: Classes, everything: Classes) -> bool:
+        parts = [
+            self._part(some_classes, some_classes.histograms[self.column][:, :-1].sum(axis=1) > 0)
+            for some_classes in (published, everything)
+        ]
         return self.model.satisfied(*parts)
 
     def _part(self, classes: Classes, there: Mask) -> Classes:
@@ -428,20 +441,24 @@ def _sensitive(
                 or model.needs_weights
             ):
                 raise JobError(
-                    f"The model {model.name!r} of the table {name!r} does not judge several tables: models about one "
-                    "sensitive column do. Leave it out, or publish this table by itself."
+                    f"The model {model.name!r} of the table {name!r} does not support several tables; models of one "
+                    "sensitive column do. Leave it out, or publish this table separately."
                 )
             at = str(At(name, model.sensitive[0]))
             if at not in columns:
-                own = next(each for each in tables[name].domain.sensitive if each.name == model.sensitive[0])
-                codes = np.full(len(order), len(own.values), np.int32)
+                sensitive_source = next(
+                    candidate for candidate in tables[name].domain.sensitive if candidate.name == model.sensitive[0]
+                )
+                codes = np.full(len(order), len(sensitive_source.values), np.int32)
                 for below in names:
                     rows = np.arange(related.frames[name].height) if below == name else _row_above(related, below, name)
                     if rows is not None:
                         here = slice(start[below], start[below] + related.frames[below].height)
-                        codes[here] = np.append(own.code_of_row, len(own.values))[rows]
-                numbers = None if own.numbers is None else np.append(own.numbers, 0.0)
-                columns[at] = Sensitive(at, (*own.values, ABSENT), codes[order], numbers, own.hierarchy)
+                        codes[here] = np.append(sensitive_source.code_of_row, len(sensitive_source.values))[rows]
+                numbers = None if sensitive_source.numbers is None else np.append(sensitive_source.numbers, 0.0)
+                columns[at] = Sensitive(
+                    at, (*sensitive_source.values, ABSENT), codes[order], numbers, sensitive_source.hierarchy
+                )
             models.append(OfTables(model, at))
     return tuple(columns.values()), tuple(models)
 
@@ -450,10 +467,10 @@ def _row_above(related: Related, name: str, above: str) -> Longs | None:
     """For every row of a table its row in a table above it, by any chain of links; `None` where there is no chain."""
     if above == related.people:
         return related.unit_of_row[name].astype(np.int64)
-    for each in related.parents[name]:
-        if each.link.parent.table == above:
-            return each.row
-        further = _row_above(related, each.link.parent.table, above)
+    for parent in related.parents[name]:
+        if parent.link.parent.table == above:
+            return parent.row
+        further = _row_above(related, parent.link.parent.table, above)
         if further is not None:
-            return np.append(further, -1)[each.row]
+            return np.append(further, -1)[parent.row]
     return None

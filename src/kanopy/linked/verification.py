@@ -59,29 +59,29 @@ def verify_tables(
     related: Related,
     tables: Mapping[str, Table],
     frames: Mapping[str, pl.DataFrame],
-    kept: Mapping[str, Mask],
+    is_published: Mapping[str, Mask],
     levels: Mapping[str, Mapping[str, int]],
 ) -> TablesVerified:
     """Count people by what is published of them in all tables together; raises if the promise does not hold."""
     import polars as pl
 
     orphans = _require_parents(job, related, frames)
-    _require_one_label(job, tables, related, frames, kept, levels)
-    owners, labels, looked = looked_at(job, related, tables, frames, kept)
+    _require_one_label(job, tables, related, frames, is_published, levels)
+    owners, labels, looked = looked_at(job, related, tables, frames, is_published)
     people, parts = related.people, []
-    for name, own in looked.items():
+    for name, looked_table in looked.items():
         if job.known_rows == 0 and name != people:
             continue
-        keys = sorted(c for c in own.columns if c != "\0unit")
+        keys = sorted(c for c in looked_table.columns if c != "\0unit")
         number = (
-            own.select(pl.struct(keys).rank("dense").cast(pl.Int64)).to_series()
+            looked_table.select(pl.struct(keys).rank("dense").cast(pl.Int64)).to_series()
             if keys
-            else pl.Series([1] * own.height, dtype=pl.Int64)
+            else pl.Series([1] * looked_table.height, dtype=pl.Int64)
         )
-        parts.append(pl.DataFrame([own["\0unit"], (number.cast(pl.String) + f" {name}").alias("class")]))
-    rows = pl.concat([part for part in parts if part.height] or parts[:1])
-    known = job.known_rows
-    unit_columns = UnitColumns(rows.select("\0unit"), None if known is None else max(1, known), "people")
+        parts.append(pl.DataFrame([looked_table["\0unit"], (number.cast(pl.String) + f" {name}").alias("class")]))
+    rows = pl.concat([class_rows for class_rows in parts if class_rows.height] or parts[:1])
+    rows_known = job.known_rows
+    unit_columns = UnitColumns(rows.select("\0unit"), None if rows_known is None else max(1, rows_known), "people")
     smallest = 0
     if rows.height:
         smallest = int(people_of(rows, ["class"], unit_columns).min())  # type: ignore[arg-type]
@@ -90,32 +90,32 @@ def verify_tables(
                 f"A published combination belongs to {smallest} people only, k is {job.k:,}. {REPORT_IT}"
             )
         require_traces(rows, ["class"], unit_columns, job.k)
-    _require_models(job, related, tables, frames, kept, looked)
+    _require_models(job, related, tables, frames, is_published, looked)
     every, rare, numbers, chains = _measured(job, related, looked, frames, labels, owners)
     for name in related.order:
         leaked = [c for c in job.key_columns(name) if c in frames[name].columns and job.keys == "none"]
         if leaked:
             raise VerificationFailed(f"The key {name}.{leaked[0]} would be published. {REPORT_IT}")
-    if known is None and rare:
+    if rows_known is None and rare:
         raise VerificationFailed(
             f"The whole trace of {rare:,} people is shared by fewer than k = {job.k:,}. {REPORT_IT}"
         )
     return TablesVerified(
         every, smallest, rare, numbers, orphans,
         {name: frames[name].height for name in related.order},
-        {name: int((~kept[name]).sum()) for name in related.order}, chains,
+        {name: int((~is_published[name]).sum()) for name in related.order}, chains,
     )  # fmt: skip
 
 
 def looked_at(
     job: LinkedJob, related: Related, tables: Mapping[str, Table], frames: Mapping[str, pl.DataFrame],
-    kept: Mapping[str, Mask],
+    is_published: Mapping[str, Mask],
 ) -> tuple[dict[str, pl.Series], dict[str, pl.DataFrame], dict[str, pl.DataFrame]]:  # fmt: skip
     """Per table whose row each published row is, its labels, and all that is known together with a row: its labels,
     those of the person and of parents that are known with it."""
     import polars as pl
 
-    owners = {name: _owner(job, related, name, frames, kept) for name in related.order}
+    owners = {name: _owner(job, related, name, frames, is_published) for name in related.order}
     people = related.people
     labels = {
         name: frames[name].select(pl.col(c).cast(pl.String) for c in _quasi(tables[name])) for name in related.order
@@ -130,17 +130,17 @@ def looked_at(
         )
     looked = {}
     for name in related.order:
-        own = pl.DataFrame(
+        own_labels = pl.DataFrame(
             [
                 owners[name].alias("\0unit"),
                 *(labels[name][c].alias(f"\0e{i}") for i, c in enumerate(labels[name].columns)),
             ]
         )
         if name == people:
-            own = own.rename({f"\0e{i}": f"\0p{i}" for i in range(labels[name].width)})
+            own_labels = own_labels.rename({f"\0e{i}": f"\0p{i}" for i in range(labels[name].width)})
         elif person is not None:
-            own = own.join(person, on="\0unit", how="left", maintain_order="left")
-        looked[name] = _with_together(job, related, name, frames, labels, own)
+            own_labels = own_labels.join(person, on="\0unit", how="left", maintain_order="left")
+        looked[name] = _with_together(job, related, name, frames, labels, own_labels)
     return owners, labels, looked
 
 
@@ -149,7 +149,7 @@ def _quasi(table: Table) -> list[str]:
 
 
 def _owner(
-    job: LinkedJob, related: Related, name: str, frames: Mapping[str, pl.DataFrame], kept: Mapping[str, Mask]
+    job: LinkedJob, related: Related, name: str, frames: Mapping[str, pl.DataFrame], is_published: Mapping[str, Mask]
 ) -> pl.Series:
     """Whose row each published row is, by published keys where they lead to the person, else beside the release."""
     import polars as pl
@@ -166,21 +166,23 @@ def _owner(
                 return frames[name][link.child.column].cast(pl.String).rename("unit")
         for link in job.links:
             if link.child.table == name and not frames[name][link.child.column].null_count():
-                above = _owner(job, related, link.parent.table, frames, kept)
+                above = _owner(job, related, link.parent.table, frames, is_published)
                 theirs = pl.DataFrame(
                     {"key": frames[link.parent.table][link.parent.column].cast(pl.String), "unit": above}
                 )
                 ours = pl.DataFrame({"key": frames[name][link.child.column].cast(pl.String)})
-                found = ours.join(theirs, on="key", how="left", maintain_order="left")["unit"]
-                if not found.null_count():
-                    return found
+                owners = ours.join(theirs, on="key", how="left", maintain_order="left")["unit"]
+                if not owners.null_count():
+                    return owners
         root = job.unit.table
         key = frames[root][job.unit.column].cast(pl.String).to_list()
-        published = dict(zip(related.unit_of_row[root][kept[root]].tolist(), key, strict=True))
+        published = dict(zip(related.unit_of_row[root][is_published[root]].tolist(), key, strict=True))
         return pl.Series(
-            "unit", [published[unit] for unit in related.unit_of_row[name][kept[name]].tolist()], dtype=pl.String
+            "unit",
+            [published[unit] for unit in related.unit_of_row[name][is_published[name]].tolist()],
+            dtype=pl.String,
         )
-    return pl.Series("unit", related.unit_of_row[name][kept[name]]).cast(pl.String)
+    return pl.Series("unit", related.unit_of_row[name][is_published[name]]).cast(pl.String)
 
 
 def _require_parents(job: LinkedJob, related: Related, frames: Mapping[str, pl.DataFrame]) -> int:
@@ -206,7 +208,7 @@ def _require_parents(job: LinkedJob, related: Related, frames: Mapping[str, pl.D
 
 def _require_one_label(
     job: LinkedJob, tables: Mapping[str, Table], related: Related, frames: Mapping[str, pl.DataFrame],
-    kept: Mapping[str, Mask], levels: Mapping[str, Mapping[str, int]],
+    is_published: Mapping[str, Mask], levels: Mapping[str, Mapping[str, int]],
 ) -> None:  # fmt: skip
     """Refuse two labels for one value of a domain that several tables share."""
     import polars as pl
@@ -217,7 +219,7 @@ def _require_one_label(
         pairs = []
         for at in domain:
             if at.column in frames[at.table].columns:
-                before = related.frames[at.table][at.column].filter(pl.Series(kept[at.table])).cast(pl.String)
+                before = related.frames[at.table][at.column].filter(pl.Series(is_published[at.table])).cast(pl.String)
                 pairs.append(
                     pl.DataFrame({"value": before, "label": frames[at.table][at.column].cast(pl.String)}).unique()
                 )
@@ -234,7 +236,7 @@ def _with_together(
     name: str,
     frames: Mapping[str, pl.DataFrame],
     labels: Mapping[str, pl.DataFrame],
-    own: pl.DataFrame,
+    together: pl.DataFrame,
 ) -> pl.DataFrame:
     """The labels of a table with those of parents that are known together with it, by the published keys."""
     import polars as pl
@@ -242,17 +244,17 @@ def _with_together(
     for link in job.links:
         if link.child.table == name and link.together and link.parent.table != related.people and job.keys != "none":
             above = link.parent.table
-            shown = [labels[above][column].alias(f"\0t{above}{column}") for column in labels[above].columns]
-            theirs = pl.DataFrame([frames[above][link.parent.column].cast(pl.String).alias("\0key"), *shown])
+            their_labels = [labels[above][column].alias(f"\0t{above}{column}") for column in labels[above].columns]
+            theirs = pl.DataFrame([frames[above][link.parent.column].cast(pl.String).alias("\0key"), *their_labels])
             theirs = _with_together(job, related, above, frames, labels, theirs)
-            own = own.with_columns(frames[name][link.child.column].cast(pl.String).alias("\0key"))
-            own = own.join(theirs, on="\0key", how="left", maintain_order="left").drop("\0key")
-    return own
+            together = together.with_columns(frames[name][link.child.column].cast(pl.String).alias("\0key"))
+            together = together.join(theirs, on="\0key", how="left", maintain_order="left").drop("\0key")
+    return together
 
 
 def _require_models(
     job: LinkedJob, related: Related, tables: Mapping[str, Table], frames: Mapping[str, pl.DataFrame],
-    kept: Mapping[str, Mask], looked: Mapping[str, pl.DataFrame],
+    is_published: Mapping[str, Mask], looked: Mapping[str, pl.DataFrame],
 ) -> None:  # fmt: skip
     """Refuse tables whose classes of people, by what is known together, break a model of a sensitive column."""
     import polars as pl
@@ -273,13 +275,13 @@ def _require_models(
                     if (rows < 0).any()
                     else values
                 )
-                there = pl.Series((rows >= 0)[np.flatnonzero(kept[below])])
+                there = pl.Series((rows >= 0)[np.flatnonzero(is_published[below])])
                 keys = [
                     c for c in looked[below].columns if c != "\0unit" and (job.known_rows != 0 or c.startswith("\0p"))
                 ]
                 tag = pl.Series("\0tag", [""] * looked[below].height, dtype=pl.String)
                 frame = pl.DataFrame([*(looked[below][c] for c in keys), tag,
-                                      values.filter(pl.Series(kept[below])).alias(column)])  # fmt: skip
+                                      values.filter(pl.Series(is_published[below])).alias(column)])  # fmt: skip
                 units = looked[below]["\0unit"].filter(there)
                 hierarchies = dict(table.prepared.table.confidential)  # type: ignore[union-attr]
                 everyone = pl.Series("u", related.unit_of_row[name]).cast(pl.String)
@@ -301,10 +303,10 @@ def _rows_above(related: Related, name: str, above: str) -> Any:
         return np.arange(related.frames[name].height)
     if above == related.people:
         return related.unit_of_row[name].astype(np.int64)
-    for each in related.parents[name]:
-        further = _rows_above(related, each.link.parent.table, above)
+    for parent in related.parents[name]:
+        further = _rows_above(related, parent.link.parent.table, above)
         if further is not None:
-            return np.append(further, -1)[each.row]
+            return np.append(further, -1)[parent.row]
     return None
 
 
@@ -317,23 +319,25 @@ def _measured(
 
     traces, numbers, chains = [], [], []
     for name in related.order:
-        own = looked[name]
-        keys = sorted(c for c in own.columns if c != "\0unit")
+        own_labels = looked[name]
+        keys = sorted(c for c in own_labels.columns if c != "\0unit")
         rank = (
-            own.select(pl.struct(keys).rank("dense").cast(pl.Int64)).to_series()
+            own_labels.select(pl.struct(keys).rank("dense").cast(pl.Int64)).to_series()
             if keys
-            else pl.Series([1] * own.height, dtype=pl.Int64)
+            else pl.Series([1] * own_labels.height, dtype=pl.Int64)
         )
-        traces.append(pl.DataFrame([own["\0unit"], (rank.cast(pl.String) + f" {name}").alias("class")]))
-        numbers.append(pl.DataFrame([own["\0unit"], pl.Series("class", [name] * own.height, dtype=pl.String)]))
-        chains.append(pl.DataFrame([own["\0unit"], _chain(job, related, name, frames, labels, own)]))
-    found = []
+        traces.append(pl.DataFrame([own_labels["\0unit"], (rank.cast(pl.String) + f" {name}").alias("class")]))
+        numbers.append(
+            pl.DataFrame([own_labels["\0unit"], pl.Series("class", [name] * own_labels.height, dtype=pl.String)])
+        )
+        chains.append(pl.DataFrame([own_labels["\0unit"], _chain(job, related, name, frames, labels, own_labels)]))
+    rare_counts = []
     every = 0
     for parts in (traces, numbers, chains):
         rows = pl.concat(parts)
         every, rare = rare_traces(rows, ["class"], rows["\0unit"], job.k)
-        found.append(rare)
-    return every, found[0], found[1], found[2]
+        rare_counts.append(rare)
+    return every, rare_counts[0], rare_counts[1], rare_counts[2]
 
 
 def _chain(
@@ -342,18 +346,18 @@ def _chain(
     name: str,
     frames: Mapping[str, pl.DataFrame],
     labels: Mapping[str, pl.DataFrame],
-    own: pl.DataFrame,
+    own_labels: pl.DataFrame,
 ) -> pl.Series:
     """What a row says together with all rows that it refers to, as a text."""
     import polars as pl
 
     every = LinkedJob(**{**{f: getattr(job, f) for f in job.__dataclass_fields__},
                          "links": tuple(type(link)(link.child, link.parent, True) for link in job.links)})  # fmt: skip
-    whole = _with_together(every, related, name, frames, labels, own)
+    whole = _with_together(every, related, name, frames, labels, own_labels)
     keys = sorted(c for c in whole.columns if c != "\0unit")
     rank = (
         whole.select(pl.struct(keys).rank("dense").cast(pl.Int64)).to_series()
         if keys
-        else pl.Series([1] * own.height, dtype=pl.Int64)
+        else pl.Series([1] * own_labels.height, dtype=pl.Int64)
     )
     return (rank.cast(pl.String) + f" {name}").alias("class")

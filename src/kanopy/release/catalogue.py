@@ -46,9 +46,9 @@ def algorithms() -> list[dict[str, Any]]:
 
 
 def _entry(name: str, recoding: str, about: About, kind: type) -> dict[str, Any]:
-    said = dataclasses.asdict(about)
-    said["depends_on_row_order"] = said.pop("row_order")
-    return {"name": name, "recoding": recoding, **said, "parameters": defaults(kind)}
+    entry = dataclasses.asdict(about)
+    entry["depends_on_row_order"] = entry.pop("row_order")
+    return {"name": name, "recoding": recoding, **entry, "parameters": defaults(kind)}
 
 
 def parameters_for(algorithm: str, texts: Iterable[str]) -> dict[str, Any]:

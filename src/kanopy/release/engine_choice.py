@@ -158,7 +158,9 @@ def _streamed(
     elif output is not None:
         target = FileSink(output, dialect=table.dialect, forbidden=(*forbidden, *table.files), release=release)
     reader = BatchReader(job, key)
-    engine = StreamEngine(table, _shuffled(target, job), reader, job.skip_rows, alongside=columns_alongside(job))
+    engine = StreamEngine(
+        table, _shuffled(target, job), reader, job.skip_rows, alongside=columns_alongside(job, table.columns)
+    )
     engine.look_first(reader.look_at)
     return engine
 
@@ -220,12 +222,12 @@ def publish(
         check_outputs(forbidden, files.table)
     files.check(forbidden, job, table=where == "memory")
     neutralize = neutralize or getattr(job, "neutralize_formulas", False)
-    said: list[str] = []
+    messages: list[str] = []
     with staged(forbidden=forbidden) as release:
 
         def finish_files(result: Result) -> None:
-            own = read_from[0] if read_from and where == "memory" else None
-            stage_beside(release, result, files, read_from=own, neutralize=neutralize, progress=notify)
+            own_input = read_from[0] if read_from and where == "memory" else None
+            stage_beside(release, result, files, read_from=own_input, neutralize=neutralize, progress=notify)
             if finish is not None:
                 finish(result)
 
@@ -235,17 +237,17 @@ def publish(
             def stage(frame: pl.DataFrame) -> None:
                 assert files.table is not None
                 dialect = None if table is None else table.dialect
-                said.extend(write_release(release, frame, files.table, dialect, neutralize))
+                messages.extend(write_release(release, frame, files.table, dialect, neutralize))
 
             def prepared() -> Prepared:
                 named = source if source is not None or table is None else os.fspath(data)
                 frame = data if table is None else table.frame
-                return prepare(frame, job, population=population, source=named, clock=clock, progress=notify)
+                return prepare(frame, job, population=population, source=named, clock=clock, progress=notify, key=key)
 
             steps = MemorySteps(
                 prepared, key=key, stage=None if files.table is None else stage, clock=clock, notify=notify
             )
-            return make_release(steps, bound=bound, finish=finish_files), said
+            return make_release(steps, bound=bound, finish=finish_files), messages
         named = source or (os.fspath(data) if is_source(data) else None)
         if where == STATEMENT:
             require_in_memory(job, where)
@@ -258,7 +260,7 @@ def publish(
                     release.bytes(files.table, statement.encode(), private=True)
                     finish_files(result)
 
-                return make_release(planned, finish=finish_statement), said
+                return make_release(planned, finish=finish_statement), messages
         with open_engine(
             where, data, files.table, job, layout=layout, key=key, release=release, forbidden=tuple(forbidden),
             overwrite=overwrite, master=master,
@@ -268,8 +270,8 @@ def publish(
                 source=named,
                 counts=read_counts(counts, key_columns(job)) if counts else None,
             )  # fmt: skip
-            said = about_formulas(getattr(getattr(holder, "sink", None), "formulas", []), files.table or "")
-    return result, said
+            messages = about_formulas(getattr(getattr(holder, "sink", None), "formulas", []), files.table or "")
+    return result, messages
 
 
 def _read(

@@ -43,7 +43,7 @@ def find_manifest(release: Path) -> dict[str, Any] | None:
     """The manifest of a release among the files of its folder: the one that has its checksum, whatever it is called."""
     if not release.is_file():
         return None
-    own = None
+    digest = None
     for path in sorted(release.parent.glob("*.json")):
         try:
             text = path.read_text(encoding="utf-8") if path.stat().st_size <= LARGEST_MANIFEST else ""
@@ -51,8 +51,8 @@ def find_manifest(release: Path) -> dict[str, Any] | None:
         except (OSError, ValueError, RecursionError):
             continue
         if isinstance(plain, dict) and plain.get("format") == MANIFEST_FORMAT:
-            own = own or checksum(release)
-            if plain.get("files", {}).get("output", {}).get("sha256") == own:
+            digest = digest or checksum(release)
+            if plain.get("files", {}).get("output", {}).get("sha256") == digest:
                 return plain
     return None
 

@@ -27,19 +27,19 @@ def mapping_table(result: Result) -> pl.DataFrame:
     """
     import polars as pl
 
-    found: dict[str, list[object]] = {"column": [], "original": [], "published": [], "rows": []}
+    columns: dict[str, list[object]] = {"column": [], "original": [], "published": [], "rows": []}
     for name, originals, published, before, after in _columns(result):
         cell = before * len(published) + after
         used, number, counts = np.unique(cell, return_inverse=True, return_counts=True)
         if (multiplicity := result.prepared.multiplicity) is not None:
             counts = np.bincount(number.reshape(-1), multiplicity).astype(np.int64)
-        found["column"] += [name] * len(used)
-        found["original"] += [originals[i] for i in (used // len(published)).tolist()]
-        found["published"] += [published[i] for i in (used % len(published)).tolist()]
-        found["rows"] += counts.tolist()
+        columns["column"] += [name] * len(used)
+        columns["original"] += [originals[i] for i in (used // len(published)).tolist()]
+        columns["published"] += [published[i] for i in (used % len(published)).tolist()]
+        columns["rows"] += counts.tolist()
     treated = _treated(result)
     kinds = {"column": pl.String, "original": pl.String, "published": pl.String, "rows": pl.Int64}
-    made = pl.DataFrame(found, schema=kinds)
+    made = pl.DataFrame(columns, schema=kinds)
     return made if treated is None else pl.concat([made, treated])
 
 
@@ -65,12 +65,12 @@ def _columns(result: Result) -> Iterator[tuple[str, Labels, Labels, Longs, Longs
     recoding = solution.recoding
     for j, encoded in enumerate(table.counted.columns):
         # The label behind the last one stands for suppressed rows, in originals for values that no leaf has.
-        shown: Labels = [*recoding.labels[j], SUPPRESSED_LABEL]
+        published_labels: Labels = [*recoding.labels[j], SUPPRESSED_LABEL]
         values: Labels = [*encoded.hierarchy.values, None]
         if encoded.missing_leaf is not None:
             missing = values[encoded.missing_leaf]
             values[encoded.missing_leaf] = None
-            shown = [None if label == missing else label for label in shown]
-        code_of_group = np.append(recoding.codes[:, j], len(shown) - 1).astype(np.int64)
+            published_labels = [None if label == missing else label for label in published_labels]
+        code_of_group = np.append(recoding.codes[:, j], len(published_labels) - 1).astype(np.int64)
         leaf = np.where(encoded.codes < 0, len(values) - 1, encoded.codes).astype(np.int64)
-        yield encoded.name, values, shown, leaf, code_of_group[recoding.group_of_row]
+        yield encoded.name, values, published_labels, leaf, code_of_group[recoding.group_of_row]

@@ -25,6 +25,7 @@ from kanopy._progress import SILENT, Callback, Clock, Progress
 from kanopy._table.guessing.structure import ROWS_FOR_KEYS
 from kanopy.engine.distinct_rows import DistinctRows
 from kanopy.engine.local import LocalEngine
+from kanopy.engine.stream import Reader
 from kanopy.release.prepare import Generalizable, Prepared, first_kernels, generalizable, read_part, roles_of, units_for
 from kanopy.release.result import Result
 from kanopy.release.run import Steps, apply_solution, make_release
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from kanopy._arrays import Ints, Longs
+    from kanopy._arrays import Ints, Longs, Mask
     from kanopy._core.classes import Domain, Recoding
     from kanopy.engine.contract import Engine, RecodePlan
     from kanopy.release.writing import Finish
@@ -49,22 +50,24 @@ def why_in_memory(job: Any) -> str | None:
     """Why a job needs its table in memory, or `None`.
 
     >>> why_in_memory(Job(quasi=["age"], k=2)), why_in_memory(Job(quasi=["age"], k=2, separators={"age": ";"}))
-    (None, 'lists are only taken apart there')
+    (None, 'only that engine splits lists')
     """
     if not isinstance(job, Job) or job.masks:
-        return "maskings compare every answer with every other"
+        return "a masking compares all answers"
     if (whole := whole_table(job)) is not None:
         return whole
     if job.separators:
-        return "lists are only taken apart there"
+        return "only that engine splits lists"
     if job.neutralize_formulas:
-        return "texts are only neutralized there"
+        return "only that engine neutralizes texts"
     if job.margin:
-        return "a release within a margin is drawn there"
+        return "only that engine draws a release within a margin"
+    if job.sample < 1:
+        return "only that engine draws a sample"
     if job.places:
-        return "places are only made of two columns there"
+        return "only that engine joins two columns to a place"
     if untouched := [name for name in job.decimals if name not in job.quasi]:
-        return f"the decimal signs of {some(untouched)} are only read there"
+        return f"only that engine reads the decimal signs of {some(untouched)}"
     return None
 
 
@@ -72,7 +75,7 @@ def require_unchanged(job: Job) -> None:
     """Refuse a job that changes values or rows while they are read, for a table whose rows do not pass by."""
     changing = ("missing_tokens", "column_tokens", "decimals", "skip_rows", "pseudonymize")
     if asked := [name for name in changing if getattr(job, name)]:
-        raise JobError(f"A table that stays where it is cannot be read as {some(asked)} say. Use the engine 'memory'.")
+        raise JobError(f"This engine does not support {some(asked)}. Use the engine 'memory'.")
 
 
 def run_on_engine(
@@ -166,6 +169,8 @@ class DistinctRowSteps(EngineSteps):
 
         Rows without a value for the unit stand alone: each is prepared as a distinct row of its own.
         """
+        import polars as pl
+
         from kanopy._compiler import prepare as prepare_kernels
         from kanopy._table.grouping import without_unit
         from kanopy.engine.contract import ROWS
@@ -178,27 +183,29 @@ class DistinctRowSteps(EngineSteps):
                 raise DataError(f"The table has no column {some(absent)}. {near_miss(absent[0], columns)}")
             if lists := [name for name in deciding if engine.schema[name].is_nested()]:
                 raise JobError(
-                    f"{some(lists)} holds lists, which are only taken apart in memory. Use the engine 'memory'."
+                    f"{some(lists)} contains lists, which only the engine memory splits. Use the engine 'memory'."
                 )
             head = engine.head(ROWS_FOR_KEYS)
             roles, notes, untouched = roles_of(head, job, engine.distinct)
             counted = engine.count(deciding) if self._counts is None else self._counts
             multiplicity = counted[ROWS].to_numpy().astype(np.int64)
-            self._counted = counted.drop(ROWS)
+            self._counted = counted.drop(ROWS) if deciding else pl.DataFrame(height=1)
         rows = int(multiplicity.sum())
-        if job.k > rows:
+        if job.quasi and job.k > rows:
             raise too_few_rows(job.k, rows)
         with self.clock.stage("encode"):
             prepare_kernels(first_kernels(job), self.notify)
             self.notify("encoding")
-            frame = read_part(self._counted, job)
+            frame = read_part(self._counted, job) if deciding else self._counted
             self._distinct_row = np.arange(frame.height, dtype=np.int32)
-            if job.unit:
+            if job.unit and job.quasi:
                 alone = without_unit(frame, job.unit, job.missing_tokens)
                 self._distinct_row = np.repeat(self._distinct_row, np.where(alone, multiplicity, 1))
                 frame = frame[self._distinct_row]
                 multiplicity = np.where(alone, 1, multiplicity)[self._distinct_row]
-            units, about_units = units_for(frame, job, multiplicity, looked_at=read_part(head, job))
+            units, about_units = None, tuple[str, ...]()
+            if job.quasi:  # treatments alone count nobody in classes
+                units, about_units = units_for(frame, job, multiplicity, looked_at=read_part(head, job))
             table = generalizable(frame, job, self._population, units, multiplicity)
             about_units = (*about_units, *about_people(read_part(head, job), job))
         return Prepared(
@@ -216,13 +223,13 @@ class DistinctRowSteps(EngineSteps):
         distinct_row = self._distinct_row[fragment]
         keys = self._counted[distinct_row]
         prepared, job, about_columns = self._without_dependent(keys, prepared, solution)
-        published, kept = apply_solution(prepared, job, solution)
+        published, is_published = apply_solution(prepared, job, solution)
         published, withheld, about_suppressed = withhold_values(prepared, job, solution, published)
         if prepared.units is not None and prepared.units.known == ALL:
             withheld = [*withheld, *job.pseudonymize]  # suppressed rows of one are not to be tied together
         labels = published[list(prepared.names)]
-        if kept is not None:  # fragments that are left out have labels too, which nobody sees
-            labels = labels[np.where(kept, np.cumsum(kept) - 1, 0)]
+        if is_published is not None:  # fragments that are left out have labels too, which nobody sees
+            labels = labels[np.where(is_published, np.cumsum(is_published) - 1, 0)]
         leaving = [
             name for name in self.engine.schema.names()
             if name in renamed_identifiers(job) or name not in prepared.unpublished
@@ -234,7 +241,7 @@ class DistinctRowSteps(EngineSteps):
             as_read=prepared.values,
         )  # fmt: skip
         treated = treated_in_pieces(job)
-        return Applied(prepared, job, solution, published, kept, about_columns, about_suppressed, treated)
+        return Applied(prepared, job, solution, published, is_published, about_columns, about_suppressed, treated)
 
     def _without_dependent(
         self, keys: pl.DataFrame, prepared: Prepared, solution: Solution
@@ -246,7 +253,7 @@ class DistinctRowSteps(EngineSteps):
         def labels_of(drawn: pl.DataFrame) -> dict[str, pl.Series]:
             import polars as pl
 
-            columns = [(name, f"k{place}") for place, name in enumerate(keys.columns)]
+            columns = [(name, f"k{index}") for index, name in enumerate(keys.columns)]
             names = [key for _, key in columns]
             fragments = pl.DataFrame([keys[name].alias(key) for name, key in columns])
             fragments = fragments.with_row_index("fragment").unique(names, keep="first")
@@ -278,7 +285,8 @@ class DistinctRowSteps(EngineSteps):
         assert multiplicity is not None and applied.published is not None
         records = DistinctRows(applied.published, multiplicity if applied.kept is None else multiplicity[applied.kept])
         # Pseudonyms are made row by row where rows pass by; they decide nothing and are not here.
-        checked = replace(_with_every_row(applied), job=applied.job.replaced(pseudonymize=(), protect={}))
+        plain: dict[str, Any] = {"pseudonymize": (), **({"protect": {}} if applied.job.quasi else {})}
+        checked = replace(_with_every_row(applied), job=applied.job.replaced(**plain))
         return replace(second_opinion(checked, records), solution=applied.solution)
 
 
@@ -288,6 +296,8 @@ def key_columns(job: Job) -> list[str]:
     >>> key_columns(Job(quasi=["age"], k=2, models=["l-distinct:ill:2"], unit=["patient"]))
     ['age', 'ill', 'patient']
     """
+    if not job.quasi:
+        return []
     asked = [name for model in job.models for name in (*model.sensitive, *model.hidden)]
     if job.target is not None:
         asked.append(job.target)
@@ -330,13 +340,15 @@ def _in_fragments(prepared: Prepared, solution: Solution) -> tuple[Ints, Prepare
 
 def _with_every_row(applied: Applied) -> Applied:
     """A row for every row of the table, for what counts people or sampling weights; else by fragment, as it is."""
-    prepared, table, solution, kept = applied.prepared, applied.prepared.table, applied.solution, applied.kept
+    prepared, table, solution, is_published = applied.prepared, applied.prepared.table, applied.solution, applied.kept
     multiplicity, published = prepared.multiplicity, applied.published
     assert isinstance(table, Generalizable) and multiplicity is not None and published is not None
     if table.domain.units is None and table.domain.survey is None:
         return applied
     rows = np.repeat(np.arange(len(multiplicity)), multiplicity)
-    published_rows = np.repeat(np.arange(published.height), multiplicity if kept is None else multiplicity[kept])
+    published_rows = np.repeat(
+        np.arange(published.height), multiplicity if is_published is None else multiplicity[is_published]
+    )
     columns = tuple(column.of_rows(rows) for column in table.counted.columns)
     counted = replace(table.counted, domain=replace(table.domain.of_rows(rows), multiplicity=None), columns=columns)
     recoding = replace(solution.recoding, group_of_row=solution.recoding.group_of_row[rows], multiplicity=None)
@@ -345,11 +357,11 @@ def _with_every_row(applied: Applied) -> Applied:
         prepared=replace(prepared, records=prepared.values[rows], table=replace(table, counted=counted)),
         solution=replace(solution, recoding=recoding),
         published=published[published_rows],
-        kept=None if kept is None else kept[rows],
+        kept=None if is_published is None else is_published[rows],
     )
 
 
-class BatchReader:
+class BatchReader(Reader):
     """What a job makes of every batch: values that mean missing are missing, identifiers become pseudonyms, columns are
     treated."""
 
@@ -371,8 +383,19 @@ class BatchReader:
         """Whether a treatment had to know whole columns of a table, which were read then."""
         if self.pieces is None or not self.pieces.looks_first:
             return False
-        self.pieces.look_at(lambda names: (read_part(batch, self.job) for batch in scan.batches(names)))
+        self.pieces.look_at(lambda names: (read_part(batch, self.job) for batch in scan.batches(names)), scan.columns)
         return True
+
+    def count(self, batch: pl.DataFrame, published: pl.DataFrame, remaining: Mask | None) -> None:
+        """Count on published rows of a batch what people must share after rows were suppressed."""
+        if self.pieces is not None and self.pieces.facts:
+            rows = batch if remaining is None else batch[np.flatnonzero(remaining)]
+            self.pieces.count(published, rows.select(self.job.unit))
+
+    def end(self) -> None:
+        """Refuse what too few of the published rows share."""
+        if self.pieces is not None:
+            self.pieces.require_shared()
 
 
 ROWS_COLUMN = "rows"
@@ -410,6 +433,6 @@ def read_counts(files: Sequence[Path], columns: Sequence[str]) -> pl.DataFrame:
         rows = frame[ROWS_COLUMN].cast(pl.Int64)
         parts.append(counted([frame[name] for name in columns], rows))
         if parts[0].schema != parts[-1].schema:
-            raise DataError(f"{files[0]} and {file} count values of different types. Count them alike.")
+            raise DataError(f"{files[0]} and {file} count values of different types. Count them in the same way.")
     whole = pl.concat(parts)
     return in_order(counted(whole.get_columns()[:-1], whole[ROWS]), columns)

@@ -26,6 +26,7 @@ from kanopy._job.usage import require_used_of
 from kanopy._progress import SILENT, Clock, Progress
 from kanopy._table.roles import PUBLISH, UNPUBLISHED_ROLES
 from kanopy.engine.distinct_rows import DistinctRows, RowsElsewhere
+from kanopy.release.treated.sampling import drawn_sample
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -148,7 +149,7 @@ class Prepared:
 
     @property
     def visible(self) -> pl.DataFrame:
-        """The original table without what stays at home."""
+        """The original table without what is not published."""
         return self.frame[[name for name in self.frame.columns if name not in self.unpublished]]
 
     @cached_property
@@ -157,9 +158,11 @@ class Prepared:
         from kanopy._table.guessing.inference import find_dependences
 
         # A column that follows another is published as a function of what that one publishes.
-        own = {name for name, each in getattr(self.job, "protect", {}).items() if each.follows}
-        shown = [name for name in self.frame.columns if name not in {*self.unpublished, *self.names, *own}]
-        return find_dependences(self.frame, shown, self.names)
+        following = {name for name, treatment in getattr(self.job, "protect", {}).items() if treatment.follows}
+        published_columns = [
+            name for name in self.frame.columns if name not in {*self.unpublished, *self.names, *following}
+        ]
+        return find_dependences(self.frame, published_columns, self.names)
 
     @property
     def units(self) -> Units | None:
@@ -182,10 +185,12 @@ def prepare(
     clock: Clock | None = None,
     progress: Progress = SILENT,
     generalize: bool = False,
+    key: bytes | None = None,
 ) -> Prepared:
     """Read a table and encode it as the job's algorithm needs it.
 
-    `generalize` encodes it for algorithms that generalize even if the job's own is a masking.
+    `generalize` encodes it for algorithms that generalize even if the job's own is a masking. The `key` decides which
+    rows a sample has, where the job asks for one.
 
     >>> ready = prepare({"age": [31, 31, 52], "name": ["Ada", "Bo", "Cy"]}, Job(quasi=["age"], k=2))
     >>> ready.roles, ready.domain.counts.tolist()
@@ -201,6 +206,7 @@ def prepare(
         data, index = without_index(data, job.roles, keep=job.rest == PUBLISH)
         frame, restore = to_polars(data, Layout.of(job))
         frame, restore = apply_reading_rules(frame, restore, job)
+        frame, restore, about_sample = drawn_sample(frame, restore, job, key)
     if not generalize:
         job = _as_it_will_run(frame, job)
     whole, lists = frame, None
@@ -209,7 +215,7 @@ def prepare(
 
         frame, lists = unrolled(frame, job.quasi, job.separators, job.repeats)
     roles, notes, untouched = roles_of(frame, job)
-    notes = (*notes, *about_index(index, job.rest))
+    notes = (*about_sample, *notes, *about_index(index, job.rest))
     if job.k > frame.height and not (isinstance(job, Job) and not job.quasi):
         raise too_few_rows(job.k, frame.height)
     table: Generalizable | Substitutable
@@ -218,6 +224,7 @@ def prepare(
             prepare_kernels(first_kernels(job), progress)
             progress("encoding")
             units, about = units_for(frame, job, lists=lists)
+            about = about if job.quasi else ()  # nothing is promised of what others know
             notes = (*notes, *(() if lists is None else (lists.note,)), *about, *about_people(whole, job))
             table = generalizable(frame, job, population, units)
     else:
@@ -225,8 +232,8 @@ def prepare(
         notes = (*notes, *more)
     named = str(data) if isinstance(data, (str, Path)) else f"a {type(data).__module__.split('.')[0]} table"
     source = shown_address(source or named)
-    known = population if population is not None else getattr(job, "population", None)
-    return Prepared(frame, job, roles, notes, source, table, known, restore, lists, untouched=untouched)
+    given_population = population if population is not None else getattr(job, "population", None)
+    return Prepared(frame, job, roles, notes, source, table, given_population, restore, lists, untouched=untouched)
 
 
 def roles_of(
@@ -237,7 +244,7 @@ def roles_of(
     require_used_of(job, "columns", columns=frame.columns)
     named = ("quasi-identifier" in job.roles.values(), "text" in job.roles.values(), getattr(job, "protect", None))
     if not any(named):
-        raise JobError("The job names no quasi-identifier. Name the columns that others may know (quasi=…).")
+        raise JobError("The job names no quasi-identifier. Name the columns that an attacker may know (quasi=…).")
     return assigned
 
 
@@ -249,7 +256,7 @@ def read_part(frame: pl.DataFrame, job: Job) -> pl.DataFrame:
     ['41', None]
     """
     rules = ReadingRules.of(job).of_records().of_columns(frame.columns)
-    return apply_reading_rules(frame, lambda frame, kept=None: frame, rules)[0]
+    return apply_reading_rules(frame, lambda frame, published_rows=None: frame, rules)[0]
 
 
 def _as_it_will_run(frame: pl.DataFrame, job: Job | MaskJob) -> Job | MaskJob:
@@ -306,54 +313,58 @@ def units_for(
 
     if lists is not None and not job.unit:
         of_row = lists.row_of.astype(np.int32)
-        found, longest = Units(of_row, job.known_rows, "records", lists.once), int(np.bincount(of_row).max())
-        if found.known > longest:
+        units, longest = Units(of_row, job.known_rows, "records", lists.once), int(np.bincount(of_row).max())
+        if units.known > longest:
             raise JobError(
-                f"known is {found.known:,}, and no list of {lists.column!r} has more than {longest:,} elements. Choose "
+                f"known is {units.known:,}, and no list of {lists.column!r} has more than {longest:,} elements. Choose "
                 f"known of at most {longest:,}, or 'all'."
             )
-        return found, ()
+        return units, ()
     if not job.unit:
         require_used_of(job, "table", lists=False)
         return None, ()
     of_row, alone = units_of(frame, job.unit, job.missing_tokens)
     named = None if lists is not None else int(of_row.max()) + 1 - alone
     link = published_link(frame if looked_at is None else looked_at, job) if lists is None else None
-    known = ALL if link is not None and job.known is None else job.known_rows
-    found = Units(of_row, known, called(job.unit), lists is not None and lists.once, named)
+    rows_known = ALL if link is not None and job.known is None else job.known_rows
+    units = Units(of_row, rows_known, called(job.unit), lists is not None and lists.once, named)
     rows = frame.height if multiplicity is None else int(multiplicity.sum())
-    said, longest = some(job.unit), int(np.bincount(of_row, multiplicity).max())
+    unit_text, longest = some(job.unit), int(np.bincount(of_row, multiplicity).max())
     if alone == rows:
-        raise DataError(f"The unit {said} has no values: nothing says whose rows these are. Name another column.")
-    if found.count == 1:
+        raise DataError(f"The unit {unit_text} has no values: nothing says whose rows these are. Name another column.")
+    if units.count == 1:
         raise DataError(
-            f"The unit {said} has one value in all rows: then all rows are about the same one, and no release of them "
+            f"The unit {unit_text} has one value in all rows: then all rows are about the same one, and no release of "
+            f"them "
             "is safe. Name the column that tells people apart."
         )
     notes = []
     if alone:
         lacking = "1 row, which stands" if alone == 1 else f"{alone:,} rows, which stand"
-        notes.append(f"The unit {said} is missing in {lacking} alone: each counts as one of the {found.called}.")
+        notes.append(f"The unit {unit_text} is missing in {lacking} alone: each counts as one of the {units.called}.")
     if longest == 1 and lists is None:
-        return None, (*notes, f"Every row has a unit of its own ({said}): counting {found.called} changes nothing.")
-    if found.known > longest:
-        raise too_many_known(found.known, longest, said)
-    if job.k > found.count:
+        return None, (
+            *notes,
+            f"Every row has a unit of its own ({unit_text}): counting {units.called} changes nothing.",
+        )
+    if units.known > longest:
+        raise too_many_known(units.known, longest, unit_text)
+    if job.k > units.count:
         raise JobError(
-            f"k is {job.k:,} but the table is about only {found.count:,} {found.called}. Choose a smaller k."
+            f"k is {job.k:,} but the table is about only {units.count:,} {units.called}. Choose a smaller k."
         )
     if link is not None and job.known is None:
         if job.recoding != "full-domain":
             raise JobError(
-                f"All rows of one of the {found.called} are known together, because {link.reason}. The algorithm "
-                f"{job.algorithm!r} protects one known row. Use algorithm 'optimal', do not publish what ties the "
-                "rows together, or state the weaker promise (known = 1, --known 1)."
+                f"All rows of one of the {units.called} are known together, because {link.reason}. The algorithm "
+                f"{job.algorithm!r} protects one known row. Use algorithm 'optimal', do not publish what links the "
+                "rows, or state the weaker promise (known = 1, --known 1)."
             )
         notes.append(
-            f"Known are all rows of one of the {found.called} (known = all), because {link.reason}. For a weaker "
+            f"Known are all rows of one of the {units.called} (known = all), because {link.reason}. For a weaker "
             "promise, state how many are known (known = 1)."
         )
-    return found, tuple(notes)
+    return units, tuple(notes)
 
 
 def generalizable(

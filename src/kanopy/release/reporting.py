@@ -34,9 +34,9 @@ def report_of(
     *,
     written: bool = False,
     attacks: Mapping[str, Any] | None = None,
-    **told: Any,
+    **options: Any,
 ) -> Report:
-    """The report of a release that generalizes; `told` goes to the closer look at both tables."""
+    """The report of a release that generalizes; `options` goes to the closer look at both tables."""
     from kanopy import __version__
     from kanopy._job.job_file import plain_to_toml, without_values
     from kanopy.release.treated.treated_result import studies_of
@@ -49,8 +49,8 @@ def report_of(
     # handed on, so its rows are those that a written release begins with.
     rows = np.arange(result.rows) if result.kept is None else np.flatnonzero(result.kept)
     rows = (rows if result.order is None else rows[result.order])[:PREVIEW_ROWS]
-    shown = np.arange(min(PREVIEW_ROWS, result.rows)) if result.order is None else rows
-    before = prepared.visible[shown]
+    preview_rows = np.arange(min(PREVIEW_ROWS, result.rows)) if result.order is None else rows
+    before = prepared.visible[preview_rows]
     first = (
         result.published.head(PREVIEW_ROWS) if result.order is None else result.published[result.order[:PREVIEW_ROWS]]
     )
@@ -69,7 +69,7 @@ def report_of(
             missing_rows={c.name: int(c.missing_rows.sum()) for c in columns if c.missing_rows is not None},
             unknown_policy=job.unknown,
             unknown_rows={c.name: int(c.unknown_rows.sum()) for c in columns if c.unknown_rows is not None},
-            before=Preview(tuple(before.columns), _as_text(before), tuple(shown.tolist())),
+            before=Preview(tuple(before.columns), _as_text(before), tuple(preview_rows.tolist())),
             after=Preview(tuple(first.columns), _as_text(first), tuple(rows.tolist())),
             shuffled=result.order is not None,
             classes_before=domain.counted_before,
@@ -82,8 +82,8 @@ def report_of(
             notes=tuple(note for note in result.notes if note not in result._private_notes),
             private_notes=result._private_notes,
             wiped=result.wiped,
-            advice=tuple(each.to_dict() for each in result.advice),
-            look=_closer_look(result, job, **told),
+            advice=tuple(advice.to_dict() for advice in result.advice),
+            look=_closer_look(result, job, **options),
             manifest=lambda: result.manifest(files, written=written),
             bound=result.bound,
             about_suppressed=result._about_suppressed,
@@ -120,10 +120,10 @@ def _closer_look(
         from kanopy.study.release_study import ReleaseStudy, look
 
         assert result.solution is not None
-        known = population_size is not None or sampling_fraction is not None
+        is_known = population_size is not None or sampling_fraction is not None
         fractions = [model.fraction for model in job.models if hasattr(model, "fraction")]
         before, after = result.prepared.population, result._published_population
-        table = not known and not fractions and before is not None and after is not None
+        table = not is_known and not fractions and before is not None and after is not None
         levels = result.levels or {}
         return look(
             ReleaseStudy(
@@ -138,7 +138,14 @@ def _closer_look(
                 suppressed=result.solution.recoding.group_of_row < 0,
                 kept=result.kept,
                 population_size=population_size,
-                sampling_fraction=sampling_fraction if known or not fractions else fractions[0],
+                # What is given is about the table; models name the fraction of what is published.
+                sampling_fraction=(
+                    fractions[0]
+                    if not is_known and fractions
+                    else None
+                    if sampling_fraction is None
+                    else sampling_fraction * getattr(job, "sample", 1.0)
+                ),
                 population_before=before if table else None,
                 population_after=after if table else None,
                 target=target,
@@ -156,11 +163,11 @@ class MaskReport(ReprMixin):
     result: Result
 
     def to_dict(self) -> dict[str, Any]:
-        """Numbers, substitutions and groups: original answers are in it, so keep it inside."""
+        """Numbers, substitutions and groups: for internal use, because it contains original answers."""
         from kanopy.report.text import told
 
-        found = self.result.evaluation
-        answers = {"substitutions": found.substitutions(), "published": found.groups()}
+        evaluation = self.result.evaluation
+        answers = {"substitutions": evaluation.substitutions(), "published": evaluation.groups()}
         return {"keep": told("masking.keep"), **self.result.summary(), **answers}
 
     def to_json(self) -> str:
@@ -212,6 +219,6 @@ def masking_curves(result: Result, ks: Sequence[int]) -> list[dict[str, Any]]:
             masked = other.make().mask(guide, k, other.diversity, SILENT)
         except KanopyError:  # some values cannot be swapped, or groups made diverse, at this k
             continue
-        found = Evaluation(judged, masked, k)
-        curves.append({"k": k, **found.numbers(semantic_linkage=False)})
+        evaluation_of_k = Evaluation(judged, masked, k)
+        curves.append({"k": k, **evaluation_of_k.numbers(semantic_linkage=False)})
     return curves

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -108,23 +108,20 @@ class Result:
     @property
     def frame(self) -> pl.DataFrame:
         """The published table, its rows in the order of the original ones unless the job says `shuffle=True`."""
-        return self._rows(bool(self.job.shuffle))[0]
+        return self._rows_here.in_order(shuffled=bool(self.job.shuffle))[0]
 
     @property
     def data(self) -> Any:
         """The published table, of the kind that came in (pandas, Polars, Arrow, Spark, …), in the order of `frame`."""
         if self._remote is not None:
             return self._remote
-        rows = self._rows(bool(self.job.shuffle))
+        rows = self._rows_here.in_order(shuffled=bool(self.job.shuffle))
         return rows[0] if self.prepared.restore is None else self.prepared.restore(*rows)
 
     @property
     def to_write(self) -> pl.DataFrame:
         """The published table as it is written: in an order that tells nothing, unless the job says `shuffle=False`."""
-        return self._rows(self.job.shuffle is not False)[0]
-
-    def _rows(self, shuffled: bool) -> tuple[pl.DataFrame, Mask | Longs | None]:
-        return self._rows_here.in_order(shuffled=shuffled)
+        return self._rows_here.in_order(shuffled=self.job.shuffle is not False)[0]
 
     @property
     def solution(self) -> Solution | None:
@@ -193,7 +190,7 @@ class Result:
         from kanopy.masking.evaluation import Evaluation
 
         if self.masked is None or not isinstance(self.prepared.table, Substitutable):
-            raise JobError("Only maskings have an evaluation of meanings; this release generalizes. See its losses.")
+            raise JobError("Only a masking has an evaluation of meanings. For this release, see its losses.")
         return Evaluation(self.prepared.table.judged, self.masked, self.job.k)
 
     @cached_property
@@ -279,61 +276,63 @@ class Result:
     def figures(self) -> dict[str, Any]:
         """What comparisons and maps say of a release; the highest risk is one over the smallest class, the average one
         classes over published rows, or those of people where people are counted."""
-        solution = self.solution
-        found = self._figures(solution is not None and solution.optimal)
-        if self.prepared.units is not None and solution is not None:
+        published = self.rows - self.suppressed
+        highest = 1 / self.smallest_class if self.smallest_class else 0.0
+        average = self.classes / published if published else 0.0
+        if self.prepared.units is not None and (solution := self.solution) is not None:
             from kanopy.metrics.risk.class_sizes import risk
 
             classes = self.prepared.domain.counted_classes(solution.recoding)
             people = risk(classes.sizes, (), fitting=classes.fitting)
-            found |= {"highest_risk": people.highest_prosecutor, "average_risk": people.average_prosecutor}
-        return found
-
-    def _figures(self, optimal: bool) -> dict[str, Any]:
-        published = self.rows - self.suppressed
+            highest, average = people.highest_prosecutor, people.average_prosecutor
         return {
-            "classes": self.classes,
-            "smallest_class": self.smallest_class,
-            "suppressed": self.suppressed,
-            "highest_risk": 1 / self.smallest_class if self.smallest_class else 0.0,
-            "average_risk": self.classes / published if published else 0.0,
-            "optimal": optimal,
-            "levels": self.levels,
-        }
+            **{name: getattr(self, name) for name in ("classes", "smallest_class", "suppressed")},
+            "highest_risk": highest, "average_risk": average, "optimal": self._proved_optimal, "levels": self.levels,
+        }  # fmt: skip
+
+    @property
+    def _proved_optimal(self) -> bool:
+        return self.solution is not None and self.solution.optimal
 
     def summary(self) -> dict[str, Any]:
         """The numbers of the release as plain data: what `kanopy anonymize --json` and `kanopy mask --json` print.
 
         `k` is the one asked for; it is `None` where the algorithm promises none.
         """
-        solution, job = self.solution, self.job
+        solution = self.solution
         return {
-            "algorithm": self.found.algorithm,
-            "optimal": solution is not None and solution.optimal,
-            "k": int(job.k) if job.all_models else None,
-            "models": [model.to_dict() for model in job.models],
-            "levels": self.levels,
-            "metric": self.metric,
-            "score": self.score,
-            "losses": self.losses,
+            **self._counted_numbers(),
             "column_losses": self.column_losses,
-            "rows": self.rows,
-            "suppressed": self.suppressed,
-            "classes": self.classes,
-            "smallest_class": self.smallest_class,
             **self._of_units,
             **(self._of_masking() if solution is None else {}),
             "judged": 0 if solution is None else solution.judged,
             "candidates": 0 if solution is None else solution.candidates,
             **({} if solution is None else solution.proved()),
             **({} if self.bound is None else {"bound": self.bound.to_dict(self.losses["loss"])}),
-            "verified": True,
             "wiped": list(self.wiped),
             **({} if self.treated is None else {"treatments": self.treated.to_dict()}),
             "advice": [each.to_dict() for each in self.advice],
-            "notes": list(self.notes),
-            "seconds": self.clock.total(),
+            **self._ending(),
         }
+
+    def _counted_numbers(self) -> dict[str, Any]:
+        """What a summary begins with, however a release was made."""
+        job = self.job
+        return {
+            "algorithm": self.found.algorithm,
+            "optimal": self._proved_optimal,
+            "k": int(job.k) if job.all_models else None,
+            "models": [model.to_dict() for model in job.models],
+            "levels": self.levels,
+            "metric": self.metric,
+            "score": self.score,
+            "losses": self.losses,
+            **{name: getattr(self, name) for name in ("rows", "suppressed", "classes", "smallest_class")},
+        }
+
+    def _ending(self) -> dict[str, Any]:
+        """What a summary ends with."""
+        return {"verified": True, "notes": list(self.notes), "seconds": self.clock.total()}
 
     @property
     def _of_units(self) -> dict[str, Any]:
@@ -342,31 +341,40 @@ class Result:
         if units is None:
             return {}
         people = self.verification.people or 0
-        known = KNOWN_ALL if units.known == ALL else units.known
-        return {"counted": units.called, "known": known, "units": units.count, "suppressed_units": units.count - people}
+        rows_known = KNOWN_ALL if units.known == ALL else units.known
+        return {
+            "counted": units.called,
+            "known": rows_known,
+            "units": units.count,
+            "suppressed_units": units.count - people,
+        }
 
     def _of_masking(self) -> dict[str, Any]:
         job: Any = self.job
         return {
             **self._masking_numbers,
             "targets": job.targets,
-            "found": _found(self.evaluation.table.readings),
+            "found": [
+                {"column": reading.name, "kind": kind, "people": people}
+                for reading in self.evaluation.table.readings
+                for kind, people in reading.found.items()
+            ],
             "guide": job.guide,
             "measure": job.quality_measure,
             "search": job.search,
             "seed": job.seed,
             "guarantees_k": job.guarantees_k,
-            "unknown": [each["value"] for each in self.unknown],
+            "unknown": [unknown_answer["value"] for unknown_answer in self.unknown],
         }
 
     @property
     def unknown(self) -> list[dict[str, Any]]:
         """Values that no ontology knows, with suggestions."""
-        found: dict[str, dict[str, Any]] = {}
+        unknown_answers: dict[str, dict[str, Any]] = {}
         for attribute in () if self.masked is None else self.evaluation.table.attributes:
-            for each in attribute.meanings.unknown if attribute.meanings else ():
-                found.setdefault(each.value, each.to_dict())
-        return list(found.values())
+            for answer in attribute.meanings.unknown if attribute.meanings else ():
+                unknown_answers.setdefault(answer.value, answer.to_dict())
+        return list(unknown_answers.values())
 
     # ---- what goes out beside the table ---------------------------------------------------------------------
 
@@ -392,7 +400,7 @@ class Result:
         if self.masked is not None:
             return MaskReport(self)
         if target in self.prepared.unpublished and target not in self.published.columns:
-            raise JobError(f"The target {target!r} is not published. Call it insensitive or sensitive.")
+            raise JobError(f"The target {target!r} is not published. Give it the role insensitive or sensitive.")
         return report_of(
             self, files, written=written, attacks=attacks or {}, population_size=population_size,
             sampling_fraction=sampling_fraction, target=target,
@@ -403,7 +411,7 @@ class Result:
         return self.report.to_html()
 
     def mapping(self) -> pl.DataFrame:
-        """What became of every original value, per column and with counts. Holds original values: keep it inside."""
+        """Every original value with its published label, per column and with counts. For internal use."""
         from kanopy.release.mapping import mapping_table
 
         return mapping_table(self)
@@ -418,7 +426,7 @@ class Result:
         return manifest_json(self, files, written=written or self.output is not None)
 
     def solution_json(self) -> str:
-        """The solution as JSON, for `kanopy apply` to other rows. Holds original values: keep it inside."""
+        """The solution as JSON, for `kanopy apply` to other rows. For internal use: contains original values."""
         from kanopy.release.solution_file import solution_json
 
         return solution_json(self)
@@ -455,13 +463,14 @@ class Result:
         from kanopy.release.writing import Files, inputs_of, write_files
 
         self._rows_here  # noqa: B018 - refused before anything else is looked at
-        own = inputs_of(like)
-        beside = [None if each is None else Path(each) for each in (report, mapping, manifest, solution)]
+        input_files = inputs_of(like)
+        beside = [None if path is None else Path(path) for path in (report, mapping, manifest, solution)]
         files = Files(str(table), beside[0], beside[1], beside[2], beside[3])
-        files.check(own, self.job)
+        files.check(input_files, self.job)
         return write_files(
-            self, files, dialect=read_source(like).dialect if like and own else None, read_from=own[0] if own else None,
-            neutralize=getattr(self.job, "neutralize_formulas", False), inputs=own,
+            self, files, dialect=read_source(like).dialect if like and input_files else None,
+            read_from=input_files[0] if input_files else None,
+            neutralize=getattr(self.job, "neutralize_formulas", False), inputs=input_files,
         )  # fmt: skip
 
     def apply(
@@ -489,12 +498,3 @@ class Result:
             f"{'' if self.counted == 'rows' else ' ' + self.counted}, "
             f"{self.suppressed:,} suppressed, {self.metric} {self.score:.4f}>"
         )
-
-
-def _found(readings: Sequence[Any]) -> list[dict[str, Any]]:
-    """Per column and kind how many people wrote something that points at somebody."""
-    return [
-        {"column": reading.name, "kind": kind, "people": people}
-        for reading in readings
-        for kind, people in reading.found.items()
-    ]

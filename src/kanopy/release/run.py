@@ -25,7 +25,7 @@ from kanopy.release.prepare import Generalizable, Prepared, Substitutable, make_
 from kanopy.release.result import Result
 from kanopy.release.solution_file import GIVEN_LEVELS, levels_given
 from kanopy.release.treated.treated_result import TreatedResult
-from kanopy.release.treated.treating import nothing_generalized, treat
+from kanopy.release.treated.treating import look_first, nothing_generalized, treat
 from kanopy.release.verification import Applied, Verified, about_order, second_opinion
 from kanopy.release.withholding import withhold_values, without_dependent
 from kanopy.release.writing import Files, Finish, PublishedRows
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from kanopy._job.coercion import JobSource
     from kanopy.masking.job import MaskJob
     from kanopy.masking.masking_result import Masked
+    from kanopy.release.treated.pieces import Pieces
     from kanopy.search.bound.bound import Bound
     from kanopy.search.solution import Solution
 
@@ -94,17 +95,17 @@ def make_release(
     """
     clock, notify = steps.clock, steps.notify
     prepared = steps.prepare()
-    found = solution
-    if found is None:
+    given_solution = solution
+    if given_solution is None:
         with clock.stage("search"):
-            found = steps.search(prepared)
+            given_solution = steps.search(prepared)
     proved, about_bound = None, tuple[str, ...]()
     if bound:
         with clock.stage("bound"):
-            proved, about_bound = _bound(prepared, found, bound, notify)
+            proved, about_bound = _bound(prepared, given_solution, bound, notify)
     with clock.stage("apply"):
         notify("applying")
-        applied = steps.apply(prepared, found)
+        applied = steps.apply(prepared, given_solution)
     with _timed(steps.write(applied), clock) as staged:
         with clock.stage("verify"):
             notify("verifying")
@@ -180,26 +181,29 @@ class MemorySteps(Steps):
         super().__init__(job, clock, notify)
         self._read, self._key, self._stage, self._true_labels = read, key, stage, true_labels
         self._about_link: tuple[str, ...] = ()
+        self._looked: Pieces | None = None
 
     def prepare(self) -> Prepared:
-        return self._read()
+        prepared = self._read()
+        self._looked = look_first(prepared, self.job or prepared.job, self._key)
+        return prepared
 
     def search(self, prepared: Prepared) -> Solution | Masked:
         return drawn_within_margin(prepared, self.job or prepared.job, super().search(prepared), self._key, self.notify)
 
     def apply(self, prepared: Prepared, solution: Solution | Masked) -> Applied:
         job = self.job or prepared.job
-        published, kept = apply_solution(prepared, job, solution)
-        prepared, job, published, about_columns = without_dependent(prepared, job, published, kept)
+        published, is_published = apply_solution(prepared, job, solution)
+        prepared, job, published, about_columns = without_dependent(prepared, job, published, is_published)
         published, _, about_suppressed = withhold_values(prepared, job, solution, published)
         if job.pseudonymize:
             from kanopy._table.pseudonyms import with_pseudonyms
 
-            published = with_pseudonyms(published, prepared.frame, job.pseudonymize, self._key, kept)
-        published, treated = treat(prepared, job, published, kept, self._key)
+            published = with_pseudonyms(published, prepared.frame, job.pseudonymize, self._key, is_published)
+        published, treated = treat(prepared, job, published, is_published, self._looked)
         before, published = published, untied(prepared, job, solution, published, link_of(prepared, job))
         treated = None if treated is None else treated.withheld_since(before, published)
-        return Applied(prepared, job, solution, published, kept, about_columns, about_suppressed, treated)
+        return Applied(prepared, job, solution, published, is_published, about_columns, about_suppressed, treated)
 
     @contextmanager
     def write(self, applied: Applied) -> Iterator[PublishedRows]:
@@ -318,11 +322,11 @@ def search(prepared: Prepared, job: Job | MaskJob, progress: Progress = SILENT) 
         if not prepared.names:
             return nothing_generalized(prepared.domain)
         progress("searching")
-        found = make_algorithm(job.algorithm, **job.parameters).solve(make_problem(prepared.domain, job), progress)
-        if found.levels is None or not levels_given(job):
-            return found
+        solution = make_algorithm(job.algorithm, **job.parameters).solve(make_problem(prepared.domain, job), progress)
+        if solution.levels is None or not levels_given(job):
+            return solution
         # One candidate is the best of one: that proves nothing of the levels.
-        return replace(found, algorithm=GIVEN_LEVELS, optimal=False, floor=None, judged=0, candidates=0)
+        return replace(solution, algorithm=GIVEN_LEVELS, optimal=False, floor=None, judged=0, candidates=0)
     from kanopy import _compiler as compiler
     from kanopy.masking.algorithms.fusion_kernel import fuse
     from kanopy.masking.likeness_kernel import linkage
@@ -334,16 +338,16 @@ def search(prepared: Prepared, job: Job | MaskJob, progress: Progress = SILENT) 
 
 
 def drawn_within_margin(
-    prepared: Prepared, job: Job | MaskJob, found: Solution | Masked, key: bytes | None, progress: Progress = SILENT
+    prepared: Prepared, job: Job | MaskJob, solution: Solution | Masked, key: bytes | None, progress: Progress = SILENT
 ) -> Solution | Masked:
     """What is published instead of the least loss, where the job has a margin: drawn by the key, or by chance."""
     from kanopy.masking.masking_result import Masked
     from kanopy.search.margin.within import secret_generator, within_margin
 
-    if not isinstance(job, Job) or not job.margin or isinstance(found, Masked):
-        return found
+    if not isinstance(job, Job) or not job.margin or isinstance(solution, Masked):
+        return solution
     problem, random = make_problem(prepared.domain, job), secret_generator(key)
-    return within_margin(problem, found, job.margin, random, kind=job.recoding, progress=progress)
+    return within_margin(problem, solution, job.margin, random, kind=job.recoding, progress=progress)
 
 
 def _bound(
@@ -358,7 +362,7 @@ def _bound(
     assert isinstance(job, Job) and isinstance(solution, Solution), "maskings are refused a bound before they start"
     for name, nodes in zip(prepared.domain.names, solution.recoding.nodes, strict=False):
         if (nodes < 0).any():
-            return None, (f"No bound: it is about nodes of hierarchies, and {name} was published without its own.",)
+            return None, (f"No bound: it needs hierarchies, and {name} was published without its hierarchy.",)
     seconds = None if budget is True else as_seconds(budget, "time for the bound")
     problem, threads = make_problem(prepared.domain, job.replaced(metric="loss")), job.parameters.get("threads")
     return lower_bound(problem, budget_seconds=seconds, threads=threads, progress=notify), ()
@@ -389,6 +393,6 @@ def require_rows(published: int) -> None:
     if not published:
         keep = Hint("keep suppressed rows, with * in them", suppressed_rows="keep")
         raise NoSolution(
-            "Every row would be suppressed and left out: nothing is left to publish.",
+            "Every row would be suppressed and dropped: nothing is left to publish.",
             advice=["choose a smaller k", keep, "allow fewer rows to be suppressed"],
         )

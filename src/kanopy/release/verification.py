@@ -85,19 +85,50 @@ def second_opinion(
     if isinstance(prepared.table, Generalizable):
         levels = getattr(solution, "levels", None)
         at_level = {} if levels is None else dict(zip(prepared.names, levels, strict=True))
-        known = set() if true_labels is None else true_labels
-        names = [name for name in prepared.names if (name, at_level.get(name)) not in known]
+        labels_verified = set() if true_labels is None else true_labels
+        averaged = averaged_columns(prepared, solution)
+        checked = {name for name in prepared.names if (name, at_level.get(name)) in labels_verified}
+        names = [name for name in prepared.names if name not in checked and name not in averaged]
+        if averaged:
+            _verify_averages(applied, published, averaged)
         remarks = verified_labels(prepared, prepared.table, job, published, applied.kept, names)
         least = getattr(job, "least_rows", job.k)
         exposed = ends.exposed_endpoints(
             prepared.values, published, names, least, prepared.multiplicity, prepared.units
         )
         remarks += ends.told(exposed)
-        known.update(at_level.items())  # in place: the caller hands the same set to its next release
+        labels_verified.update(at_level.items())  # in place: the caller hands the same set to its next release
     _verify_job(applied, published)
-    told = verify_treated(applied.treated, job, published)
+    checks = verify_treated(applied.treated, job, published)
     population = None if background is None else background.population
-    return Verified(verification, records, solution, remarks, population, told)
+    return Verified(verification, records, solution, remarks, population, checks)
+
+
+def averaged_columns(prepared: Prepared, solution: Any) -> list[str]:
+    """The quasi-identifiers of which classes publish means or medians."""
+    averaged = solution.recoding.averaged
+    return [name for name, is_averaged in zip(prepared.names, averaged, strict=bool(averaged)) if is_averaged]
+
+
+def _verify_averages(applied: Applied, published: pl.DataFrame, averaged: list[str]) -> None:
+    """The second opinion on means: each is that of the rows which publish it."""
+    import polars as pl
+
+    from kanopy.verify.averages import verify_averages
+
+    prepared, job, is_published = applied.prepared, applied.job, applied.kept
+    is_suppressed = applied.solution.recoding.group_of_row < 0
+    rows, standing = prepared.values, prepared.multiplicity
+    if is_published is not None:
+        rows, is_suppressed, standing = (
+            rows.filter(pl.Series(is_published)),
+            is_suppressed[is_published],
+            None if standing is None else standing[is_published],
+        )
+    verify_averages(
+        rows, published, prepared.names, averaged, job.parameters.get("publish", "mean"), job.missing_tokens,
+        suppressed=is_suppressed, multiplicity=standing,
+    )  # fmt: skip
 
 
 def _verify(applied: Applied, published: pl.DataFrame, background: Background | None) -> Verification:
@@ -105,7 +136,7 @@ def _verify(applied: Applied, published: pl.DataFrame, background: Background | 
     from kanopy.masking.masking_result import Masked
     from kanopy.verify.verify import verify, verify_swapped
 
-    prepared, job, solution, kept = applied.prepared, applied.job, applied.solution, applied.kept
+    prepared, job, solution, is_published = applied.prepared, applied.job, applied.solution, applied.kept
     identifiers = [name for name in prepared.unpublished if name not in renamed_identifiers(job)]
     names, multiplicity = prepared.names, prepared.multiplicity
     claims: dict[str, Any]
@@ -129,12 +160,14 @@ def _verify(applied: Applied, published: pl.DataFrame, background: Background | 
             "gone": None if dropped else recoding.group_of_row < 0,
             "sensitive": [name for name, role in prepared.roles.items() if role == "sensitive"],
         }
-        claims["unit_columns"] = unit_columns(prepared, job, kept)
+        claims["unit_columns"] = unit_columns(prepared, job, is_published)
         if (everybody := unit_columns(prepared, job, None)) is not None:
             from kanopy.verify.people import require_fixed
 
-            require_fixed(prepared.values, published, names, everybody, claims["gone"], kept)
-        claims["multiplicity"] = multiplicity if multiplicity is None or kept is None else multiplicity[kept]
+            require_fixed(prepared.values, published, names, everybody, claims["gone"], is_published)
+        claims["multiplicity"] = (
+            multiplicity if multiplicity is None or is_published is None else multiplicity[is_published]
+        )
     return verify(published, names, job.all_models, identifiers=identifiers, background=background, **claims)
 
 
@@ -154,13 +187,13 @@ def _verify_job(applied: Applied, published: pl.DataFrame) -> None:
     from kanopy.masking.masking_result import Masked
     from kanopy.verify.job import RECOUNTED, Claims, verify_job
 
-    prepared, job, solution, kept = applied.prepared, applied.job, applied.solution, applied.kept
+    prepared, job, solution, is_published = applied.prepared, applied.job, applied.solution, applied.kept
     if isinstance(solution, Masked):
         claims = Claims()
     else:
         domain, levels, metric = prepared.domain, solution.levels, getattr(job, "metric", "")
         claims = Claims(
-            rows=None if kept is None else np.flatnonzero(kept),
+            rows=None if is_published is None else np.flatnonzero(is_published),
             suppressed=solution.recoding.group_of_row < 0,
             hierarchies=dict(zip(domain.names, domain.hierarchies, strict=True)),
             levels=None if levels is None else dict(zip(domain.names, levels, strict=True)),
@@ -171,7 +204,7 @@ def _verify_job(applied: Applied, published: pl.DataFrame) -> None:
     verify_job(job, prepared.values, published, claims)
 
 
-def unit_columns(prepared: Prepared, job: Job, kept: Mask | None = None) -> UnitColumns | None:
+def unit_columns(prepared: Prepared, job: Job, is_published: Mask | None = None) -> UnitColumns | None:
     """Whose rows are published, read from the original table; `None` where every row stands alone."""
     import polars as pl
 
@@ -183,9 +216,9 @@ def unit_columns(prepared: Prepared, job: Job, kept: Mask | None = None) -> Unit
         return None
     lists = prepared.lists
     columns = prepared.values[list(job.unit)] if job.unit else pl.DataFrame({"row": lists.row_of if lists else []})
-    columns = columns if kept is None else columns.filter(pl.Series(kept))
-    known, once = None if units.known == ALL else units.known, lists is not None and lists.once
-    return UnitColumns(columns, known, units.called, job.missing_tokens, once)
+    columns = columns if is_published is None else columns.filter(pl.Series(is_published))
+    rows_known, once = None if units.known == ALL else units.known, lists is not None and lists.once
+    return UnitColumns(columns, rows_known, units.called, job.missing_tokens, once)
 
 
 def verified_labels(
@@ -193,7 +226,7 @@ def verified_labels(
     table: Generalizable,
     job: Job | MaskJob,
     published: pl.DataFrame,
-    kept: Mask | None,
+    is_published: Mask | None,
     names: Sequence[str],
 ) -> tuple[str, ...]:
     """The second opinion on whether every label of some columns is true of its row; raises if one is not."""
@@ -202,11 +235,18 @@ def verified_labels(
     from kanopy.hierarchy.hierarchy import Hierarchy
     from kanopy.verify.labels import verify_labels
 
-    original = prepared.values if kept is None else prepared.values.filter(pl.Series(kept))
+    def of_published(values: Any) -> pl.Series | None:
+        return None if values is None else pl.Series(values if is_published is None else values[is_published])
+
+    original = prepared.values if is_published is None else prepared.values.filter(pl.Series(is_published))
+    units = None if prepared.units is None else prepared.units.of_row
     groups = {name: functools.partial(labels_above, hierarchy) for name, hierarchy in table.hierarchies.items()}
     given = [name for name, source in job.hierarchies.items() if isinstance(source, (Hierarchy, str, Path))]
     tokens = job.missing_tokens
-    return verify_labels(original, published, names, groups, given=given, missing_tokens=tokens, k=job.k)
+    return verify_labels(
+        original, published, names, groups, given=given, missing_tokens=tokens, k=job.k,
+        multiplicity=of_published(prepared.multiplicity), units=of_published(units),
+    )  # fmt: skip
 
 
 def labels_above(hierarchy: Hierarchy, value: str) -> list[str]:
@@ -216,7 +256,7 @@ def labels_above(hierarchy: Hierarchy, value: str) -> list[str]:
     return [hierarchy.label(int(node)) for node in nodes]
 
 
-def background_of(prepared: Prepared, job: Job | MaskJob, found: Solution | Masked) -> Background | None:
+def background_of(prepared: Prepared, job: Job | MaskJob, solution: Solution | Masked) -> Background | None:
     """What the second opinion compares with; nothing where class sizes decide."""
     from kanopy.masking.masking_result import Masked
     from kanopy.verify.regroup import Background, SurveyColumns
@@ -225,33 +265,33 @@ def background_of(prepared: Prepared, job: Job | MaskJob, found: Solution | Mask
         return None
     frame, table = prepared.values, prepared.table
     needed = list(dict.fromkeys(name for model in job.models for name in model.sensitive))
-    if isinstance(found, Masked) or not isinstance(table, Generalizable):
+    if isinstance(solution, Masked) or not isinstance(table, Generalizable):
         return Background(frame[needed])
     hidden = [name for model in job.models for name in model.hidden]
     unpublished = frame[hidden] if hidden else None
-    gone = found.recoding.group_of_row < 0
-    if unpublished is not None and gone.any():
+    is_suppressed = solution.recoding.group_of_row < 0
+    if unpublished is not None and is_suppressed.any():
         import polars as pl
 
-        unpublished = unpublished.filter(pl.Series(~gone))
+        unpublished = unpublished.filter(pl.Series(~is_suppressed))
     population = None
     if any(model.needs_population for model in job.models):
-        assert found.levels is not None, "clusterings refuse models that compare with a population"
-        population = table.counted.published_population(found.levels)
-    own = zip(table.domain.names, table.domain.hierarchies, strict=True)
+        assert solution.levels is not None, "clusterings refuse models that compare with a population"
+        population = table.counted.published_population(solution.levels)
+    trees = zip(table.domain.names, table.domain.hierarchies, strict=True)
     survey = None
     if any(model.needs_weights for model in job.models):
         assert isinstance(job, Job)
         names = [name for name in (job.sampling_weight, job.household) if name is not None]
-        survey = SurveyColumns(*(frame[name] for name in names)).without(gone)
+        survey = SurveyColumns(*(frame[name] for name in names)).without(is_suppressed)
     owners = unit_columns(prepared, job) if isinstance(job, Job) else None
     return Background(
-        frame[needed], {**dict(own), **table.confidential}, unpublished, population, survey,
+        frame[needed], {**dict(trees), **table.confidential}, unpublished, population, survey,
         original_units=None if owners is None else owners.units, original_multiplicity=prepared.multiplicity,
     )  # fmt: skip
 
 
-def about_order(prepared: Prepared, job: Job | MaskJob, kept: Mask | None) -> tuple[str, ...]:
+def about_order(prepared: Prepared, job: Job | MaskJob, is_published: Mask | None) -> tuple[str, ...]:
     """What the order of the rows gives away, where the job keeps it in what is written."""
     if job.shuffle is not False:
         return ()
@@ -259,7 +299,7 @@ def about_order(prepared: Prepared, job: Job | MaskJob, kept: Mask | None) -> tu
 
     lists, hidden = prepared.lists, (*prepared.unpublished, *prepared.names)
     rows = prepared.rows if lists is None else int(lists.row_of[-1]) + 1
-    whole = kept if lists is None else None
+    whole = is_published if lists is None else None
     return (what_order_tells(prepared.frame, hidden, getattr(job, "unit", ()), rows, whole),)
 
 
@@ -269,8 +309,8 @@ def about_order_elsewhere(engine: Any, job: Job, roles: Mapping[str, str], rows:
         return ()
     if not engine.reads_batches:
         return (
-            "Rows are not shuffled (shuffle = false): the order in which the database gives them may be that of the "
-            "table, and whoever knows it then finds them by their place.",
+            "Rows are not shuffled (shuffle = false): the database may return them in the order of the table, and "
+            "whoever knows this order finds rows by their position.",
         )
     from kanopy._table.guessing.structure import ROWS_FOR_KEYS
     from kanopy.study.order_disclosure import what_order_tells

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 def without_dependent(
-    prepared: Prepared, job: Job | MaskJob, published: pl.DataFrame, kept: Mask | None
+    prepared: Prepared, job: Job | MaskJob, published: pl.DataFrame, is_published: Mask | None
 ) -> tuple[Prepared, Job | MaskJob, pl.DataFrame, tuple[str, ...]]:
     """What is about to leave without the columns that undo its generalization, which become undecided; what to say."""
     if not isinstance(job, Job) or not isinstance(prepared.table, Generalizable):
@@ -37,12 +37,14 @@ def without_dependent(
     from kanopy._table.guessing.dependence import drawn
 
     rows = drawn(published.height)
-    own = rows if kept is None else np.flatnonzero(kept)[rows]
+    rows_compared = rows if is_published is None else np.flatnonzero(is_published)[rows]
     labels = {name: published[name][rows] for name in prepared.names}
-    held, notes = held_back(prepared.dependences, prepared.frame[own], labels, job)
+    held, notes = held_back(prepared.dependences, prepared.frame[rows_compared], labels, job)
     if job.protect:
-        shown = [name for name in published.columns if name not in {*prepared.names, *job.pseudonymize, *held}]
-        undoing, about = undoing_columns(prepared.frame[own], shown, job, needed_columns(job))
+        published_columns = [
+            name for name in published.columns if name not in {*prepared.names, *job.pseudonymize, *held}
+        ]
+        undoing, about = undoing_columns(prepared.frame[rows_compared], published_columns, job, needed_columns(job))
         held, notes = [*held, *undoing], (*notes, *about)
     if held:
         prepared = replace(prepared, roles={**prepared.roles, **dict.fromkeys(held, str(Role.UNDECIDED))})
@@ -64,17 +66,17 @@ def without_dependent_elsewhere(
     from kanopy._table.guessing.dependence import MOST_ROWS
     from kanopy._table.guessing.inference import find_dependences
 
-    shown = [
+    published_columns = [
         name for name in engine.schema.names() if roles.get(name) not in UNPUBLISHED_ROLES and name not in job.quasi
     ]
-    if not shown:
+    if not published_columns:
         return dict(roles), job, ()
-    drawn = engine.sample(list(dict.fromkeys((*shown, *keys))), MOST_ROWS)
+    drawn = engine.sample(list(dict.fromkeys((*published_columns, *keys))), MOST_ROWS)
     read = read_part(drawn, job)
-    found = find_dependences(read, shown, job.quasi)
-    held, notes = held_back(found, read, labels_of(drawn), job) if found else ([], ())
+    dependences = find_dependences(read, published_columns, job.quasi)
+    held, notes = held_back(dependences, read, labels_of(drawn), job) if dependences else ([], ())
     if job.protect:
-        rest = [name for name in shown if name not in {*job.pseudonymize, *held}]
+        rest = [name for name in published_columns if name not in {*job.pseudonymize, *held}]
         undoing, about = undoing_columns(read, rest, job, needed_columns(job))
         held, notes = [*held, *undoing], (*notes, *about)
     if held:
@@ -83,12 +85,12 @@ def without_dependent_elsewhere(
 
 
 def held_back(
-    found: Sequence[Dependence], original: pl.DataFrame, labels: Mapping[str, pl.Series], job: Job
+    dependences: Sequence[Dependence], original: pl.DataFrame, labels: Mapping[str, pl.Series], job: Job
 ) -> tuple[list[str], tuple[str, ...]]:
     """The columns that undo the generalization of these rows and are not to leave, and what to say of them."""
     from kanopy._table.guessing.inference import narrowed, withheld
 
-    return withheld(narrowed(found, original, labels), job.allow_dependent, needed_columns(job))
+    return withheld(narrowed(dependences, original, labels), job.allow_dependent, needed_columns(job))
 
 
 def needed_columns(job: Job) -> list[str]:
@@ -127,11 +129,15 @@ def withhold_values(
     if units is None:
         size = rows
         counts = {
-            each.name: histogram(one, each.code_of_row, 1, len(each.values), each.multiplicity) for each in columns
+            sensitive.name: histogram(one, sensitive.code_of_row, 1, len(sensitive.values), sensitive.multiplicity)
+            for sensitive in columns
         }
     else:
         size = int(units.people(one, 1)[0])
-        counts = {each.name: units.histogram(one, each.code_of_row, 1, len(each.values)) for each in columns}
+        counts = {
+            sensitive.name: units.histogram(one, sensitive.code_of_row, 1, len(sensitive.values))
+            for sensitive in columns
+        }
     suppressed_class = Classes(np.array([size]), histograms=counts, facts=prepared.domain.facts)
     called = "" if units is None else f" {units.called} behind them"
     withheld, notes = values_to_withhold(job, sensitive, rows, suppressed_class, called)

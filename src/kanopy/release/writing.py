@@ -98,7 +98,7 @@ class Files:
     @property
     def beside(self) -> list[Path]:
         """All that is written besides the table."""
-        return [each for each in (self.report, self.mapping, self.manifest, self.solution) if each is not None]
+        return [path for path in (self.report, self.mapping, self.manifest, self.solution) if path is not None]
 
     @property
     def of_rows(self) -> list[str]:
@@ -132,7 +132,7 @@ def inputs_of(*sources: Any) -> list[Path]:
     from kanopy._table.sources import local_path
 
     named = [source for source in sources if isinstance(source, (str, Path)) and str(source) != "-"]
-    return [path for path in (local_path(each) for each in named) if path is not None]
+    return [path for path in (local_path(source) for source in named) if path is not None]
 
 
 def check_outputs(
@@ -150,10 +150,10 @@ def check_outputs(
             continue
         if suffixes and target is files[0] and Path(target).suffix not in suffixes:
             raise DataError(f"Cannot write {Path(target).name!r}. Known suffixes: {', '.join(suffixes)}.")
-        place = check_writable(target, forbidden, table=target is table)
-        if place in places:
+        output_path = check_writable(target, forbidden, table=target is table)
+        if output_path in places:
             raise DataError(f"Two outputs have the same name {str(target)!r}. Give each one of its own.")
-        places[place] = str(target)
+        places[output_path] = str(target)
 
 
 def write_files(
@@ -187,11 +187,11 @@ def write_files(
     with staged(forbidden=inputs) as release:
         progress("writing")
         with result.clock.stage("write"):
-            said = write_release(release, result.to_write, files.table, dialect, neutralize)
+            messages = write_release(release, result.to_write, files.table, dialect, neutralize)
         stage_beside(release, result, files, read_from=read_from, neutralize=neutralize, progress=progress)
         if finish is not None:
             finish(result)
-    return said
+    return messages
 
 
 def stage_beside(
@@ -218,12 +218,12 @@ def stage_beside(
         release.bytes(table, tokens.encode("utf-8"), private=True)
     if files.report is not None:
         progress("writing the report")
-        found = result.full_report(
+        full_report = result.full_report(
             files=recorded, sampling_fraction=files.sampling_fraction, target=files.target, written=True
         )
         inside = holds_values(result, files.report, files.values)
         checksum = hashlib.sha256(manifest).hexdigest() if manifest else ""
-        content = report_bytes(found, files.report, checksum=checksum, values=files.values)
+        content = report_bytes(full_report, files.report, checksum=checksum, values=files.values)
         release.bytes(files.report, content, private=inside)
     if files.mapping is not None:
         mapped = result.mapping()
@@ -257,7 +257,7 @@ def about_formulas(columns: list[str], output: str) -> list[str]:
     if not columns:
         return []
     return [
-        f"A spreadsheet that opens {Path(output).name!r} takes texts of {some(columns)} for formulas. "
+        f"A spreadsheet that opens {Path(output).name!r} executes texts of {some(columns)} as formulas. "
         "--neutralize-formulas puts an apostrophe before them."
     ]
 
@@ -283,8 +283,8 @@ def report_bytes(report: Any, path: Path, *, checksum: str = "", **options: Any)
     elif path.suffix in (".pdf", ".docx"):
         from kanopy.report.documents.studies import document_of
 
-        found: bytes = document_of(report, checksum=checksum).to_bytes(path.suffix)
-        return found
+        content: bytes = document_of(report, checksum=checksum).to_bytes(path.suffix)
+        return content
     else:
         text = report.to_html(**options)
     return text.encode("utf-8", "replace")

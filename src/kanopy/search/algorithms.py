@@ -23,6 +23,7 @@ ALGORITHMS: Named[type[Algorithm]] = Named(
         "cell-level": "kanopy.search.cell.cell_level:CellLevel",
         "k-member": "kanopy.search.clustering.kmember:KMember",
         "mondrian": "kanopy.search.clustering.mondrian:Mondrian",
+        "microaggregation": "kanopy.search.clustering.microaggregation:Microaggregation",
         "he-naughton": "kanopy.search.local.he_naughton:HeNaughton",
         "xu": "kanopy.search.local.xu:Xu",
         "iterative-local": "kanopy.search.local.iterative_local:IterativeLocal",

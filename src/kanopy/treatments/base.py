@@ -15,7 +15,7 @@ from kanopy._arrays import Floats, Longs, Mask
 from kanopy._errors import JobError, some
 from kanopy._parameters import Declared, parameters_of, plain
 from kanopy.hierarchy.column import canonical_label
-from kanopy.treatments.random_numbers import derived, fingerprint, fresh_seed
+from kanopy.treatments.random_numbers import Places, derived, fingerprint, fresh_seed, row_digests
 
 NO_SECRET, SEED, KEY = "none", "seed", "key"
 """What a treatment must know and nobody else: nothing, random numbers, or a key that makes it repeatable."""
@@ -67,10 +67,17 @@ class Table:
     units: Longs | None = None
     say: Callable[[str], None] = lambda note: None
 
-    def seed(self, treatment: Treatment, *columns: str) -> bytes:
-        """The secret seed of what a treatment does to columns of exactly these rows."""
+    def seed(self, treatment: Treatment, *columns: str, hold: str | None = None) -> bytes:
+        """The secret seed of what a treatment does to columns of exactly these rows, or of those that `hold` tells."""
         purpose = json.dumps(treatment.to_dict(), sort_keys=True, default=str)
-        return self.secrets.seed(purpose, *columns, "\n", self._rows_hold)
+        return self.secrets.seed(purpose, *columns, "\n", self._rows_hold if hold is None else hold)
+
+    def places(self, values: Floats) -> tuple[Places, Longs]:
+        """The places of all rows of the table with a value, and those of these rows; `facts` has both of a piece."""
+        digests = self.facts.get("digests")
+        digests = row_digests(self.rows) if digests is None else digests
+        places = self.facts.get("places") or Places.of(values, digests)
+        return places, places.take(digests[~np.isnan(values)])
 
     @cached_property
     def _rows_hold(self) -> str:
@@ -110,6 +117,8 @@ class Treatment(Declared):
     secret: ClassVar[str] = NO_SECRET
     piecewise: ClassVar[bool] = False
     """Whether pieces of a table can be treated one by one."""
+    by_place: ClassVar[bool] = False
+    """Whether what is drawn for a row depends on its place in the whole table."""
     follows: ClassVar[bool] = False
     """Whether what it publishes is a function of what another column publishes: it is done after that column."""
     by_person: ClassVar[bool] = False
@@ -140,6 +149,19 @@ class Treatment(Declared):
     def measures(self, column: str) -> dict[str, pl.Expr]:
         """What it must know of the whole table before it treats a piece: expressions that give one value each."""
         return {}
+
+    @property
+    def looks_first(self) -> bool:
+        """Whether it must know the whole table before it treats a row."""
+        return self.by_place or bool(self.measures("x"))
+
+    def shared(self, facts: Mapping[str, Any]) -> dict[str, float]:
+        """The values that several people must share, by what each is called in messages, given the whole table."""
+        return {}
+
+    def too_few(self, column: str, what: str, value: float, people: int) -> str | None:
+        """What is wrong if so few people share such a value; `None` if they suffice."""
+        return None
 
     def treat(self, column: str, table: Table) -> dict[str, pl.Series]:
         """The treated values of the columns that it writes, row by row."""

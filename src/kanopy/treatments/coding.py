@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Annotated, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 import polars as pl
@@ -84,6 +84,22 @@ class TopCode(Treatment):
                       f"{side}_median": tail.median()}  # fmt: skip
         return expressions
 
+    def shared(self, facts: Mapping[str, Any]) -> dict[str, float]:
+        """The values that the tails become, where they have rows."""
+        name = "at" if self.publish == "threshold" else self.publish
+        sides = [side for side in ("top", "bottom") if facts.get(f"{side}_rows")]
+        return {side: facts[f"{side}_at"] if name == "at" else settled(facts[f"{side}_{name}"]) for side in sides}
+
+    def too_few(self, column: str, what: str, value: float, people: int) -> str | None:
+        """A tail of which suppressed rows leave fewer than `size` people; one of which nobody is left is no tail."""
+        least = self.size or USUAL_SIZE
+        if not 0 < people < least:
+            return None
+        return (
+            f"Suppressed rows leave {people:,} {'person' if people == 1 else 'people'} of the {what} of {column!r}, "
+            f"and a coded value must stand for at least {least}. Code a larger share of the rows, or suppress fewer."
+        )
+
     def treat(self, column: str, table: Table) -> dict[str, pl.Series]:
         """Code the tails of a column."""
         series = table.rows[column]
@@ -104,7 +120,7 @@ class TopCode(Treatment):
             people = rows if table.units is None else len(np.unique(table.units[inside]))
             if people < least and not table.facts.get("pieces"):  # those of a piece are counted in the whole table
                 raise JobError(_too_few(column, side, at, people, least, values, table.units))
-            value = at if self.publish == "threshold" else settled(table.facts[f"{side}_{self.publish}"])
+            value = self.shared(table.facts)[side]
             coded[inside] = value
             whole = whole and float(value).is_integer()
         keeps = whole and (series.dtype.is_integer() or series.dtype == pl.String)

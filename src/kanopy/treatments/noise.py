@@ -48,6 +48,11 @@ class Noise(Treatment):
         """Covariances are those of the whole table."""
         return self.kind != CORRELATED
 
+    @property
+    def by_place(self) -> bool:  # type: ignore[override]
+        """Correlated noise needs all rows anyway."""
+        return self.kind != CORRELATED
+
     def contradictions(self) -> Iterable[str]:
         """Only correlated noise has covariances to keep, and factors must stay above 0."""
         if self.together and self.kind != CORRELATED:
@@ -70,7 +75,9 @@ class Noise(Treatment):
             return self._correlated(column, table)
         series = table.rows[column]
         values = numbers_of(series, self.name)
-        seed = table.seed(self, column)
+        known = ~np.isnan(values)
+        places, at = table.places(values)
+        seed, noisy = table.seed(self, column, hold=places.fingerprint), values.copy()
         if self.kind == ADDITIVE:
             spread = table.facts["spread"]
             if not spread:
@@ -78,21 +85,13 @@ class Noise(Treatment):
                     f"{column!r} is constant: noise by a share of its spread has no effect. Leave it out, or "
                     "suppress the column."
                 )
-            drawn = normals(seed, 0, len(values)) * (self.share * settled(spread))
-            noisy = values + self._by_row(drawn, table)
+            drawn = places.numbers("added", lambda rows: normals(seed, 0, rows))
+            noisy[known] += drawn[at] * (self.share * settled(spread))
         else:
-            drawn = uniforms(seed, 0, len(values))
-            side = np.where(uniforms(seed, 0, len(values), 1) < 0.5, -1.0, 1.0)
-            noisy = values * self._by_row(1.0 + side * self.share * (0.5 + drawn), table)
+            drawn = places.numbers("factor", lambda rows: uniforms(seed, 0, rows))
+            side = places.numbers("side", lambda rows: np.where(uniforms(seed, 0, rows, 1) < 0.5, -1.0, 1.0))
+            noisy[known] *= 1.0 + side[at] * self.share * (0.5 + drawn[at])
         return {column: published_numbers(noisy, series, whole=self.whole)}
-
-    def _by_row(
-        self, drawn: np.ndarray[tuple[int], np.dtype[np.float64]], table: Table
-    ) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
-        """Numbers drawn for the canonical order of a whole table, row by row."""
-        placed = np.empty_like(drawn)
-        placed[table.order] = drawn
-        return placed
 
     def _correlated(self, column: str, table: Table) -> dict[str, pl.Series]:
         names = self.writes(column)

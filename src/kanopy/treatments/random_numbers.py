@@ -10,14 +10,15 @@ import hashlib
 import hmac
 import io
 import secrets
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from dataclasses import dataclass, field
 
 import numpy as np
+import numpy.typing as npt
+import polars as pl
 
 from kanopy._arrays import Floats, Longs
-
-if TYPE_CHECKING:
-    import polars as pl
+from kanopy._errors import DataError
 
 BLOCK = 1 << 16
 
@@ -93,3 +94,82 @@ def normals(secret: bytes, first: int, count: int, stream: int = 0) -> Floats:
 def order(secret: bytes, count: int, stream: int = 0) -> Longs:
     """A random order of so many rows."""
     return np.argsort(words(secret, 0, count, stream), kind="stable").astype(np.int64)
+
+
+# ---- places of rows ---------------------------------------------------------------------------------------------
+
+Digests = npt.NDArray[np.uint64]
+
+
+def row_digests(rows: pl.DataFrame) -> Digests:
+    """A number per row that depends on its values, not on their types or on the order of columns.
+
+    >>> one = row_digests(pl.DataFrame({"pay": [10, 20], "sex": ["f", "m"]}))
+    >>> other = row_digests(pl.DataFrame({"sex": ["m", "f"], "pay": ["20.0", "10"]}))
+    >>> bool((one == other[::-1]).all())
+    True
+    """
+    columns = list[pl.Expr]()
+    for name, dtype in sorted(rows.schema.items()):
+        if dtype.is_nested() or dtype in (pl.Object, pl.Binary):
+            continue
+        value = pl.col(name).dt.total_nanoseconds() if dtype == pl.Duration else pl.col(name)
+        text = value.cast(pl.String).str.strip_chars().str.to_lowercase()
+        number = text.cast(pl.Float64, strict=False).cast(pl.String)
+        columns.append(pl.coalesce(number, pl.when(text != "").then(text)).alias(str(len(columns))))
+    return rows.select(columns).hash_rows(20).to_numpy() if columns else np.zeros(rows.height, np.uint64)
+
+
+@dataclass(eq=False)
+class Places:
+    """The places of the rows that have a value: by this value, then by all else that a row holds.
+
+    Rows that are equal in all columns take their places in turn, as they pass by.
+
+    >>> rows = pl.DataFrame({"pay": [30.0, 10.0, 20.0, 10.0], "name": ["a", "b", "c", "b"]})
+    >>> places, digests = Places.of(rows["pay"].to_numpy(), row_digests(rows)), row_digests(rows)
+    >>> places.take(digests[2:]).tolist(), places.take(digests[:2]).tolist()
+    ([2, 0], [3, 1])
+    """
+
+    fingerprint: str
+    """What tells columns apart: SHA-256 of all values, ascending."""
+    rows: int
+    _distinct: Digests = field(repr=False)
+    _first: Longs = field(repr=False)
+    _count: Longs = field(repr=False)
+    _places: Longs = field(repr=False)
+    _used: Longs = field(repr=False)
+    _numbers: dict[str, Floats] = field(default_factory=dict, repr=False)
+
+    @classmethod
+    def of(cls, values: Floats, digests: Digests) -> Places:
+        """The places of all rows of a table; a value that is missing is NaN."""
+        known = ~np.isnan(values)
+        values, digests = values[known] + 0.0, digests[known]
+        order = np.lexsort((digests, values))
+        fingerprint = hashlib.sha256(values[order].astype("<f8").tobytes()).hexdigest()
+        by_digest = np.argsort(digests[order], kind="stable")
+        distinct, first, count = np.unique(digests[order][by_digest], return_index=True, return_counts=True)
+        places = by_digest.astype(np.int64)
+        return cls(fingerprint, len(order), distinct, first, count, places, np.zeros(len(distinct), np.int64))
+
+    def take(self, digests: Digests) -> Longs:
+        """The places of rows that have a value, those of equal rows one after the other."""
+        if not len(digests):
+            return np.zeros(0, np.int64)
+        at = np.minimum(np.searchsorted(self._distinct, digests), len(self._distinct) - 1)
+        if not len(self._distinct) or (self._distinct[at] != digests).any():
+            raise DataError("The table has rows that it did not have when it was first read. Nothing was written.")
+        order = np.argsort(at, kind="stable")
+        found, begins, counts = np.unique(at[order], return_index=True, return_counts=True)
+        turn = np.empty(len(at), np.int64)
+        turn[order] = np.arange(len(at)) - np.repeat(begins, counts) + np.repeat(self._used[found], counts)
+        self._used[found] += counts
+        return np.asarray(self._places[self._first[at] + turn % self._count[at]], np.int64)
+
+    def numbers(self, purpose: str, draw: Callable[[int], Floats]) -> Floats:
+        """Numbers for all places, drawn once for each purpose."""
+        if purpose not in self._numbers:
+            self._numbers[purpose] = draw(self.rows)
+        return self._numbers[purpose]

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 TREATMENTS: Named[type[Treatment]] = Named(
     {
-        "microaggregate": "kanopy.treatments.grouping.microaggregate:Microaggregate",
+        "microaggregate": "kanopy.treatments.microaggregate:Microaggregate",
         "top-code": "kanopy.treatments.coding:TopCode",
         "round": "kanopy.treatments.rounding:Rounding",
         "noise": "kanopy.treatments.noise:Noise",

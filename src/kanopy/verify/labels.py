@@ -60,11 +60,13 @@ def verify_labels(
     missing_tokens: Sequence[str] = (),
     k: int = 1,
     multiplicity: pl.Series | None = None,
+    units: pl.Series | None = None,
 ) -> tuple[str, ...]:
     """Raise `VerificationFailed` if a published label is not true of its row; rows stand in the same order in both.
 
     Nor may a label that lists values (`potato, leek +4`) name one that fewer than `k` rows have; `multiplicity`
-    says how many rows each row stands for. A hierarchy that was given may name what it likes: remarks say so.
+    says how many rows each row stands for, `units` whose it is: then people count. A hierarchy that was given may name
+    what it likes: remarks say so.
 
     `groups` gives, per column, the labels above a value in the hierarchy of that column. The hierarchies of the columns
     in `given` were made by people: what they call a value is taken at their word, and remarks name what reads as false.
@@ -75,11 +77,12 @@ def verify_labels(
     kanopy._errors.VerificationFailed: 1 row of 'age' would be published under a label that is not true of it: 47 ...
     """
     remarks = []
+    of = "rows" if units is None else "people"
     for name in columns:
         before, after = original[name], published[name]
-        if rare := rare_names(before, after, k, multiplicity):
+        if rare := rare_names(before, after, k, multiplicity, units):
             examples = ", ".join(f"{value!r} in {label!r}" for label, value in rare[:5])
-            message = f"Labels of {name!r} would name values that fewer than {k:,} rows have: {examples}."
+            message = f"Labels of {name!r} would name values that fewer than {k:,} {of} have: {examples}."
             if name not in given:
                 raise VerificationFailed(
                     f"{message} Nothing was written. Name these groups in a hierarchy of your own."
@@ -104,9 +107,13 @@ def verify_labels(
 
 
 def rare_names(
-    original: pl.Series, published: pl.Series, k: int, multiplicity: pl.Series | None = None
+    original: pl.Series,
+    published: pl.Series,
+    k: int,
+    multiplicity: pl.Series | None = None,
+    units: pl.Series | None = None,
 ) -> list[tuple[str, str]]:
-    """Labels that list values, with a value they name that fewer than `k` rows have.
+    """Labels that list values, with a value they name that fewer than `k` rows have, or fewer than `k` `units`.
 
     A set in braces is no name: recodings by sets publish which values a cell stands for, and every class that shows
     one has at least `k` rows.
@@ -114,12 +121,18 @@ def rare_names(
     >>> before = pl.Series(["leek", "onion", "onion", "beet"])
     >>> rare_names(before, pl.Series(["leek or onion"] * 3 + ["beet"]), 2)
     [('leek or onion', 'leek')]
+    >>> rare_names(before, pl.Series(["leek or onion"] * 3 + ["beet"]), 2, units=pl.Series([1, 2, 2, 3]))
+    [('leek or onion', 'leek'), ('leek or onion', 'onion')]
     """
     if k < 2 or original.dtype == pl.Duration:  # `2 days, 0:00:00` is one value and no list
         return []
     values, published_text = as_text(original.alias("value")), as_text(published.alias("value"))
-    weights = pl.Series([1] * len(values)) if multiplicity is None else multiplicity
-    counted = pl.DataFrame({"value": values, "rows": weights}).group_by("value").agg(pl.col("rows").sum())
+    if units is not None:
+        values_of_units = pl.DataFrame({"value": values, "unit": units}).group_by("value")
+        counted = values_of_units.agg(pl.col("unit").n_unique())
+    else:
+        weights = pl.Series([1] * len(values)) if multiplicity is None else multiplicity
+        counted = pl.DataFrame({"value": values, "rows": weights}).group_by("value").agg(pl.col("rows").sum())
     rows = dict(counted.iter_rows())
     labels = [label for label in published_text.unique().to_list() if label is not None and label not in rows]
     rare = []

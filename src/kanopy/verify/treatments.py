@@ -199,7 +199,7 @@ def _tails(seen: TreatedColumns) -> str:
 
 def _as_in_the_whole(seen: TreatedColumns, whole: pl.DataFrame) -> str:
     """A piece: each value became what it became in the whole column, of which all else was found to hold."""
-    pairs = seen.pair(seen.column).unique()
+    pairs = seen.pair(seen.column).unique().filter(pl.any_horizontal(pl.all().is_not_null()))
     whole_pairs = pl.DataFrame({name: _number(whole[name]) for name in ("before", "after")})
     if pairs.join(whole_pairs, on=["before", "after"], how="anti", nulls_equal=True).height:
         raise _failed(seen.column, "a value was not coded as in the whole table")
@@ -251,7 +251,8 @@ def _noisy(seen: TreatedColumns) -> str:
         # Of a piece of a table, the spread and the number of rows are those of the whole.
         whole_values = pair["before"] if seen.whole is None else _number(seen.whole["before"]).drop_nulls()
         spread = max(float(whole_values.std() or 0.0), float(pair["before"].std() or 0.0))  # type: ignore[arg-type]
-        most = share * spread * (4.0 + math.sqrt(2.0 * math.log(max(pair.height, 2))))
+        drawn = pair.height if seen.whole is None else seen.whole.height
+        most = share * spread * (4.0 + math.sqrt(2.0 * math.log(max(drawn, 2))))
         shrunk = (
             (1 - 1 / math.sqrt(1 + share**2)) * (pair["before"] - pair["before"].mean()).abs()
             if kind == "correlated"
@@ -374,14 +375,9 @@ def _shifted(seen: TreatedColumns) -> str:
     if finest is not None:
         # After cutting, a shift is known up to what was cut.
         slack = {
-            "minute": DAY // 1440,
-            "hour": DAY // 24,
-            "day": DAY,
-            "week": 7 * DAY,
-            "month": 31 * DAY,
-            "quarter": 92 * DAY,
-            "year": 366 * DAY,
-        }[finest]
+            "minute": DAY // 1440, "hour": DAY // 24, "day": DAY, "week": 7 * DAY, "month": 31 * DAY,
+            "quarter": 92 * DAY, "year": 366 * DAY,
+        }[finest]  # fmt: skip
         spread = table.group_by(by).agg((pl.col("gap").max() - pl.col("gap").min()).alias("spread"))
         if (table["gap"].abs() > days * DAY + slack).any() or (spread["spread"] > slack).any():
             raise _failed(seen.column, "dates of a unit moved by different numbers of days")

@@ -84,15 +84,18 @@ class _Search:
         dependences = []
         for revealed in self.hidden:
             q = self.place[revealed]
-            for name in self.shown:
-                p = self.place[name]
+            # Partial correlations of every published column with the generalized one, given each other column.
+            rows = np.array([self.place[name] for name in self.shown])
+            free = (1 - self.alike[rows] ** 2) * (1 - self.alike[q] ** 2)
+            with np.errstate(all="ignore"):
+                partials = (self.alike[rows, q][:, None] - self.alike[rows] * self.alike[q]) ** 2 / free
+            partials[(free < LEAST_LEFT) | ~np.isfinite(partials)] = 0
+            partials[:, q] = 0
+            partials[np.arange(len(rows)), rows] = 0
+            for at in np.flatnonzero(partials.max(axis=1) >= LIKELY_PARTIAL).tolist():
+                name, p, partial = self.shown[at], int(rows[at]), partials[at]
                 if (name, revealed) in self.known or name in self.taken:
                     continue
-                free = (1 - self.alike[p] ** 2) * (1 - self.alike[q] ** 2)
-                with np.errstate(all="ignore"):
-                    partial = (self.alike[p, q] - self.alike[p] * self.alike[q]) ** 2 / free
-                partial[(free < LEAST_LEFT) | ~np.isfinite(partial)] = 0
-                partial[[p, q]] = 0
                 for other in np.argsort(-partial)[:TRIED].tolist():
                     if partial[other] < LIKELY_PARTIAL:
                         break

@@ -12,10 +12,13 @@ from kanopy._errors import JobError, some
 from kanopy._parameter_types import as_share
 from kanopy.app.pages.page import Page
 from kanopy.app.widgets.elements import button, card, heading, named, number, share, title
+from kanopy.app.widgets.fields import choice_field, fields, number_field
+from kanopy.app.widgets.grid import Grid
 from kanopy.app.widgets.points import Points
 
 KS, LIMITS = "2, 3, 5, 10, 20, 50", "0%, 2%, 5%"
 MOST_SERIES = 5
+MOST_LISTED = 200
 MOST_SEARCHED = 8
 """Columns of which every choice of levels is searched without being asked."""
 
@@ -37,9 +40,9 @@ class ExplorePage(Page):
                 self._ks = ui.input(label="k", value=KS).props("outlined dense")
                 self._limits = ui.input(label="Suppression limits", value=LIMITS).props("outlined dense")
                 # Many levels of many columns take long to search: a quick local search stands in unless one asks.
-                known = dict.fromkeys(("optimal", "best", "mondrian", "datafly", job.algorithm))
+                algorithms = dict.fromkeys(("optimal", "best", "mondrian", "datafly", job.algorithm))
                 first = "optimal" if len(job.quasi) <= MOST_SEARCHED else "mondrian"
-                self._algorithms = ui.select(list(known), label="Algorithms", value=[first], multiple=True)
+                self._algorithms = ui.select(list(algorithms), label="Algorithms", value=[first], multiple=True)
                 self._algorithms.props("outlined dense use-chips").style("min-width:220px")
                 button("Explore", self.attempt(lambda *_: self._explore()), kind="main", icon="travel_explore")
             self._map = ui.element("div").classes("two wide-left")
@@ -51,6 +54,7 @@ class ExplorePage(Page):
                 ui.element("div").classes("grow")
                 button("Judge all candidates", self.attempt(lambda *_: self._judge()), icon="blur_on")
             self._all = ui.element("div").classes("two wide-left")
+            self._listed = ui.element("div").classes("stack tight")
         with card():
             with ui.element("div").classes("row-flex"):
                 heading("Plans")
@@ -58,6 +62,19 @@ class ExplorePage(Page):
                 ui.element("div").classes("grow")
                 self._plan_name = ui.input(label="Name", value="").props("outlined dense")
                 button("Save the present job", self.attempt(lambda *_: self._save_plan()), icon="bookmark_add")
+            self._plans_box = ui.element("div")
+            with self._plans_box:
+                self._plans()
+        self._mark = self.controller.hierarchies_mark
+
+    def update(self) -> None:
+        """What was judged and typed stays while the hierarchies are the same: only points and plans follow."""
+        if getattr(self, "_mark", None) != self.controller.hierarchies_mark:
+            super().update()
+            return
+        self._write_map()
+        self._plans_box.clear()
+        with self._plans_box:
             self._plans()
 
     # ---- the map ------------------------------------------------------------------------------------------
@@ -68,10 +85,10 @@ class ExplorePage(Page):
 
     async def _explore(self) -> None:
         parts = str(self._ks.value or "").replace(",", " ").split()
-        if wrong := [part for part in parts if not part.isdecimal() or int(part) < 2]:
+        if wrong := [text for text in parts if not text.isdecimal() or int(text) < 2]:
             raise JobError(f"k is a whole number from 2 on, several with commas between, not {some(wrong)}.")
-        ks = sorted({int(part) for part in parts})
-        limits = [as_share(part.strip()) for part in self._limits.value.split(",") if part.strip()]
+        ks = sorted({int(text) for text in parts})
+        limits = [as_share(text.strip()) for text in self._limits.value.split(",") if text.strip()]
         chosen = list(self._algorithms.value or [])
         if not ks or not limits or not chosen:
             raise JobError("Name at least one k, one limit and one algorithm.")
@@ -89,37 +106,37 @@ class ExplorePage(Page):
 
     def _points(self) -> list[dict[str, Any]]:
         """Explored points of these hierarchies, and every release of the table that was made."""
-        found: list[dict[str, Any]] = []
+        points: list[dict[str, Any]] = []
         if self._file.exists():
-            found = [p for p in json.loads(self._file.read_text("utf-8"))["points"] if p["loss"] is not None]
-        for each in self.controller.releases_made():
-            if each["smallest_class"] and each["losses"].get("loss") is not None:
-                found.append({
-                    "k": each["k"], "suppress": None, "algorithm": each["algorithm"], "made": True,
-                    "loss": each["losses"]["loss"], "highest_risk": 1 / each["smallest_class"], "best": False,
-                    "classes": each["classes"], "suppressed": each["suppressed"], "levels": each["levels"],
-                    "models": [model["name"] for model in each["models"]], "job": each["job"],
+            points = [p for p in json.loads(self._file.read_text("utf-8"))["points"] if p["loss"] is not None]
+        for release in self.controller.releases_made():
+            if release["smallest_class"] and release["losses"].get("loss") is not None:
+                points.append({
+                    "k": release["k"], "suppress": None, "algorithm": release["algorithm"], "made": True,
+                    "loss": release["losses"]["loss"], "highest_risk": 1 / release["smallest_class"], "best": False,
+                    "classes": release["classes"], "suppressed": release["suppressed"], "levels": release["levels"],
+                    "models": [model["name"] for model in release["models"]], "job": release["job"],
                 })  # fmt: skip
-        return found
+        return points
 
     def _write_map(self) -> None:
         self._map.clear()
-        found = self._points()
+        all_points = self._points()
         with self._map:
-            if not found:
+            if not all_points:
                 ui.label("Nothing was explored with these hierarchies yet.").classes("muted")
                 return
-            names = list(dict.fromkeys(_series(point) for point in found))
-            shown = [
+            names = list(dict.fromkeys(_series(point) for point in all_points))
+            marks = [
                 {
                     "x": point["highest_risk"], "y": point["loss"], "best": point["best"],
                     "series": min(names.index(_series(point)), MOST_SERIES - 1), "words": _words(point),
                 }
-                for point in found
+                for point in all_points
             ]  # fmt: skip
             Points(
-                shown, "Map of risk and utility", x="Highest risk (1 / smallest class)", y="Loss", log=True,
-                percent=True, series=names[:MOST_SERIES], choose=lambda at: self._show_point(found[at]),
+                marks, "Map of risk and utility", x="Highest risk (1 / smallest class)", y="Loss", log=True,
+                percent=True, series=names[:MOST_SERIES], choose=lambda at: self._show_point(all_points[at]),
             )  # fmt: skip
             with ui.element("div").style("display:flex;flex-direction:column;gap:10px") as self._point:
                 ui.label("Choose a point to see that release.").classes("muted")
@@ -154,32 +171,71 @@ class ExplorePage(Page):
     # ---- candidates ---------------------------------------------------------------------------------------
 
     async def _judge(self) -> None:
-        found = await self.controller.run_long(
+        judged = await self.controller.run_long(
             "Judging every candidate", "exploration.candidates", **self.controller.task_arguments
         )
         self.here()
-        points = found["points"]
+        points = judged["points"]
         self._all.clear()
         with self._all:
             with ui.element("div").style("min-width:0"):
-                shown = [
+                marks = [
                     {**{key: point[key] for key in ("x", "y", "best")}, "series": 0 if point["best"] else 4,
                      "words": f"loss {point['y']:.4f}, {share(point['x'])} suppressed"}
                     for point in points
                 ]  # fmt: skip
                 Points(
-                    shown, "All candidates", x="Rows suppressed", y="Loss", percent=True, mark=found["limit"],
+                    marks, "All candidates", x="Rows suppressed", y="Loss", percent=True, mark=judged["limit"],
                     series=("no other beats it in loss and suppressed rows",),
                     choose=lambda at: self._show_candidate(points[at]),
                 )  # fmt: skip
                 drawn = (
                     "all are drawn"
-                    if len(points) == found["all"]
+                    if len(points) == judged["all"]
                     else f"{len(points):,} are drawn, the best among them"
                 )
-                ui.label(f"{found['all']:,} candidates judged; {drawn}.").classes("muted small")
+                ui.label(f"{judged['all']:,} candidates judged; {drawn}.").classes("muted small")
             with ui.element("div").style("display:flex;flex-direction:column;gap:10px") as self._candidate:
-                ui.label("Choose a point to see its levels.").classes("muted")
+                ui.label("Choose a point, or a line of the list, to see its levels.").classes("muted")
+        self._list_candidates(points)
+
+    def _list_candidates(self, points: list[dict[str, Any]]) -> None:
+        """Candidates as a list, those that lose least first; filtered by what they suppress and by levels."""
+        names = list(points[0]["levels"]) if points else []
+        self._listed.clear()
+        with self._listed:
+            with fields():
+                most = number_field("Rows suppressed at most", 100, low=0, suffix="%")
+                column = choice_field("Level of", {"": "any column", **{name: name for name in names}}, "")
+                level = number_field("is at most", None, low=0)
+                chosen = number_field("Show number", None, low=1)
+            grid = Grid(("number", "loss", "suppressed", "classes", *names), label="List of candidates",
+                        aligned=dict.fromkeys(range(4 + len(names)), "right"))  # fmt: skip
+
+        def found() -> list[dict[str, Any]]:
+            limit, name = float(most.value or 0) / 100, str(column.value or "")
+            kept = [
+                each for each in points
+                if each["x"] <= limit and (not name or level.value is None or each["levels"][name] <= level.value)
+            ]  # fmt: skip
+            return sorted(kept, key=lambda each: each["y"])[:MOST_LISTED]
+
+        def write() -> None:
+            grid.fill([
+                [f"{at}", f"{each['y']:.4f}", share(each["x"]), f"{each['classes']:,}",
+                 *map(str, each["levels"].values())]
+                for at, each in enumerate(found(), 1)
+            ])  # fmt: skip
+
+        def choose() -> None:
+            listed = found()
+            if chosen.value and int(chosen.value) <= len(listed):
+                self._show_candidate(listed[int(chosen.value) - 1])
+
+        for field in (most, column, level):
+            field.on_value_change(write)
+        chosen.on_value_change(choose)
+        write()
 
     def _show_candidate(self, point: dict[str, Any]) -> None:
         self._candidate.clear()
@@ -208,7 +264,9 @@ class ExplorePage(Page):
 
     def _save_plan(self) -> None:
         plans = self.controller.project.work.plans
-        self.controller.save_plan(self._plan_name.value.strip() or f"Plan {len(plans) + 1}")
+        name = str(self._plan_name.value or "").strip() or f"Plan {len(plans) + 1}"
+        self._plan_name.set_value("")
+        self.controller.save_plan(name)
 
     def _plans(self) -> None:
         plans = self.controller.project.work.plans

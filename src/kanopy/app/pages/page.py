@@ -106,9 +106,9 @@ class Page:
 
         async def attempted(*arguments: Any) -> None:
             with self.session.errors_shown():
-                found = action(*arguments)
-                if isinstance(found, Awaitable):
-                    await found
+                answer = action(*arguments)
+                if isinstance(answer, Awaitable):
+                    await answer
 
         # The framework hands an event over only to functions that name an argument for it.
         first = next(iter(inspect.signature(action).parameters.values()), None)

@@ -37,11 +37,12 @@ def catalogue(state: WorkerState, notify: Callback) -> dict[str, Any]:
 
     listed = [
         {
-            "name": each["name"], "does": each["does"], "recoding": recoding_words(each["recoding"]),
-            "proves": each["proves"], "budget": each["recoding"] != "substitution" and takes_budget(each["name"]),
-            "fields": fields_of(ALGORITHMS[each["name"]]) if each["name"] in ALGORITHMS else [],
+            "name": algorithm["name"], "does": algorithm["does"], "recoding": recoding_words(algorithm["recoding"]),
+            "proves": algorithm["proves"],
+            "budget": algorithm["recoding"] != "substitution" and takes_budget(algorithm["name"]),
+            "fields": fields_of(ALGORITHMS[algorithm["name"]]) if algorithm["name"] in ALGORITHMS else [],
         }
-        for each in algorithms()
+        for algorithm in algorithms()
     ]  # fmt: skip
     models = [
         {
@@ -69,19 +70,19 @@ def fields_of(cls: type) -> list[Field]:
     """The parameters of a class as fields: what each is called, what it means, and which values it takes."""
     return [
         {
-            "name": each.name, "label": each.name.replace("_", " "), "meaning": each.meaning,
-            "default": plain(each.default), "required": each.required, "advanced": each.name in ADVANCED,
-            **_kind(each.kind, each.name),
+            "name": parameter.name, "label": parameter.name.replace("_", " "), "meaning": parameter.meaning,
+            "default": plain(parameter.default), "required": parameter.required, "advanced": parameter.name in ADVANCED,
+            **_kind(parameter.kind, parameter.name),
         }
-        for each in parameters_of(cls).values()
+        for parameter in parameters_of(cls).values()
     ]  # fmt: skip
 
 
 def _kind(kind: Any, name: str) -> Field:
     """How a value of a kind is entered."""
     if isinstance(kind, kinds.Either):
-        others = [each for each in kind.kinds if each.words != "nothing"]
-        lists = [each for each in others if isinstance(each, kinds.ListOf)]
+        others = [one_kind for one_kind in kind.kinds if one_kind.words != "nothing"]
+        lists = [other for other in others if isinstance(other, kinds.ListOf)]
         chosen = others[0] if len(others) == 1 or not lists else lists[0]
         return {**_kind(chosen, name), "empty": len(others) < len(kind.kinds)}
     if isinstance(kind, kinds.Share):

@@ -41,15 +41,15 @@ def attack(
     original = _original(state, source, wanted, table)
     released = None if share else _read(str(Path(folder) / file))
     people: Any = control if share else _read(control) if control else None
-    found = run_attacks(
+    report = run_attacks(
         original, released, wanted, control=people, beside=_read(earlier) if earlier else None, secrets=secrets,
         first=first, guesses=guesses, learn=learn, seed=seed, progress=notify,
     ).to_dict()  # fmt: skip
-    drawn = svg(attack_rates(found["attacks"]), "rates", "Rates of success on people of the release and others")
-    kept = {**found, "held_back": control if share else "", "learned": learn}
+    drawn = svg(attack_rates(report["attacks"]), "rates", "Rates of success on people of the release and others")
+    stored = {**report, "held_back": control if share else "", "learned": learn}
     _forget_report(Path(folder))
-    write_whole(Path(folder) / ATTACKS, json.dumps(kept, ensure_ascii=False), private=True)
-    return {**kept, "chart": drawn, "remedies": remedies(found, wanted)}
+    write_whole(Path(folder) / ATTACKS, json.dumps(stored, ensure_ascii=False), private=True)
+    return {**stored, "chart": drawn, "remedies": remedies(report, wanted)}
 
 
 def last_attack(state: WorkerState, notify: Callback, *, folder: str, job: str, project_folder: str) -> Any:
@@ -58,31 +58,31 @@ def last_attack(state: WorkerState, notify: Callback, *, folder: str, job: str, 
     from kanopy.report.charts.attacks import attack_rates
     from kanopy.report.render import svg
 
-    kept = attacks_of(Path(folder))
-    if kept is None:
+    stored = attacks_of(Path(folder))
+    if stored is None:
         return None
-    drawn = svg(attack_rates(kept["attacks"]), "rates", "Rates of success on people of the release and others")
-    return {**kept, "chart": drawn, "remedies": remedies(kept, job_of(job, project_folder))}
+    drawn = svg(attack_rates(stored["attacks"]), "rates", "Rates of success on people of the release and others")
+    return {**stored, "chart": drawn, "remedies": remedies(stored, job_of(job, project_folder))}
 
 
 def attacks_of(folder: Path) -> dict[str, Any] | None:
     """What was found by the last attack on the release of a folder."""
     try:
-        found: dict[str, Any] = json.loads((folder / ATTACKS).read_text("utf-8"))
+        report: dict[str, Any] = json.loads((folder / ATTACKS).read_text("utf-8"))
     except (OSError, ValueError):
         return None
-    return found
+    return report
 
 
 def document(state: WorkerState, notify: Callback, *, folder: str, ending: str, source: str) -> bytes:
     """The document of the attacks, or of a profile, in the format of its ending."""
     from kanopy.report.documents.attacks import attack_document
 
-    kept = attacks_of(Path(folder))
-    if kept is None:
+    stored = attacks_of(Path(folder))
+    if stored is None:
         raise DataError("This release was not attacked yet. Run the attacks, then download the document.")
     digest = json.loads((Path(folder) / "summary.json").read_text("utf-8"))["digests"]["manifest.json"]
-    return attack_document(kept, source, checksum=digest).to_bytes(ending)
+    return attack_document(stored, source, checksum=digest).to_bytes(ending)
 
 
 def profile(
@@ -97,17 +97,17 @@ def profile(
     original = _original(state, source, wanted, table) if "original" in asked["needs"] else None
     summary = json.loads((Path(folder) / "summary.json").read_text("utf-8"))
     manifest = json.loads((Path(folder) / "manifest.json").read_text("utf-8"))
-    found = report_policy(
+    report = report_policy(
         Evidence(
             asked, _read(str(Path(folder) / file)), original, _read(control) if control else None, wanted, manifest,
             wanted.quasi, wanted.sensitive, wanted.unit, threshold, guesses, seed, notify,
         ),
         checksum=summary["digests"]["manifest.json"],
     )  # fmt: skip
-    made = found.to_document(file)
+    made = report.to_document(file)
     for ending in (".html", ".json", ".pdf", ".docx"):
         write_whole(Path(folder) / f"{policy}{ending}", made.to_bytes(ending), private=True)
-    return found.to_dict()
+    return report.to_dict()
 
 
 def profiles(state: WorkerState, notify: Callback) -> list[dict[str, Any]]:
@@ -118,13 +118,13 @@ def profiles(state: WorkerState, notify: Callback) -> list[dict[str, Any]]:
     """
     from kanopy.attacks.policies import POLICIES, read_policy
 
-    known = [read_policy(name) for name in POLICIES]
+    policies = [read_policy(name) for name in POLICIES]
     return [
         {
-            "name": each["name"], "title": each["title"], "intro": each["intro"], "needs": list(each["needs"]),
-            "names_threshold": bool(each.get("threshold_is_named")), "largest_risk": each.get("largest_risk"),
+            "name": policy["name"], "title": policy["title"], "intro": policy["intro"], "needs": list(policy["needs"]),
+            "names_threshold": bool(policy.get("threshold_is_named")), "largest_risk": policy.get("largest_risk"),
         }
-        for each in known
+        for policy in policies
     ]  # fmt: skip
 
 
@@ -135,12 +135,12 @@ def _original(state: WorkerState, source: str, job: Job, table: str) -> pl.DataF
     return state.frame(source, job)
 
 
-def _read(place: str) -> pl.DataFrame:
+def _read(location: str) -> pl.DataFrame:
     from kanopy._table.sources import read_source
 
-    if not place:
+    if not location:
         raise JobError("Name a table.")
-    return read_source(place).frame
+    return read_source(location).frame
 
 
 def _forget_report(folder: Path) -> None:

@@ -66,30 +66,31 @@ def classifications(
 
     values = [str(label) for label in state.column(source, column, job_of(job, project_folder)).labels()]
     sought = words.casefold().split()
-    found = []
-    bundled = [name for name, each in SOURCES.items() if each.kind == BUNDLED]
+    entries = []
+    bundled = [name for name, source in SOURCES.items() if source.kind == BUNDLED]
     hits = find_codes(words, bundled)[:MOST_FOUND] if sought else []
-    codes = {each["classification"]: each for each in reversed(hits)}
-    for name, each in SOURCES.items():
-        versions = each.files or (name,)
+    codes = {hit_of_name["classification"]: hit_of_name for hit_of_name in reversed(hits)}
+    for name, source_known in SOURCES.items():
+        versions = source_known.files or (name,)
         hit = next((codes[version] for version in (*versions, name) if version in codes), None)
-        if sought and hit is None and not all(word in f"{name} {each.title}".casefold() for word in sought):
+        if sought and hit is None and not all(word in f"{name} {source_known.title}".casefold() for word in sought):
             continue
         entry: dict[str, Any] = {
-            "name": name, "title": each.title, "versions": list(each.files), "needs": each.where, "levels": [],
+            "name": name, "title": source_known.title, "versions": list(source_known.files),
+            "needs": source_known.where, "levels": [],
             "rate": None, "unmatched": [], "languages": [], "licence": "",
             "hit": "" if hit is None else f"{hit['code']} {hit['label']}",
         }  # fmt: skip
-        if each.kind == BUNDLED:
-            known = load_classification(name)
-            matches = match_values(known, values)
+        if source_known.kind == BUNDLED:
+            loaded = load_classification(name)
+            matches = match_values(loaded, values)
             entry |= {
-                "levels": [f"{level} ({count:,})" for level, count in known.counts().items()],
+                "levels": [f"{level} ({count:,})" for level, count in loaded.counts().items()],
                 "rate": matches.rate, "unmatched": matches.unmatched[:SHOWN_VALUES],
-                "languages": list(known.languages), "licence": known.about.licence,
+                "languages": list(loaded.languages), "licence": loaded.about.licence,
             }  # fmt: skip
-        found.append(entry)
-    return sorted(found, key=lambda each: -(each["rate"] or 0))
+        entries.append(entry)
+    return sorted(entries, key=lambda entry_of_name: -(entry_of_name["rate"] or 0))
 
 
 def codes_of(state: WorkerState, notify: Callback, *, classification: str, code: str, language: str) -> dict[str, Any]:
@@ -101,18 +102,18 @@ def codes_of(state: WorkerState, notify: Callback, *, classification: str, code:
     """
     from kanopy.classifications.registry import load_classification
 
-    known = load_classification(classification)
-    labels = known.labels(language)
-    at = known.find(code) if code else -1
+    loaded = load_classification(classification)
+    labels = loaded.labels(language)
+    at = loaded.find(code) if code else -1
 
-    def entry(place: int) -> dict[str, Any]:
-        level = known.levels[int(known.rank[place])]
-        return {"code": known.codes[place], "label": labels[place], "level": level,
-                "below": len(known.children.get(place, []))}  # fmt: skip
+    def entry(node: int) -> dict[str, Any]:
+        level = loaded.levels[int(loaded.rank[node])]
+        return {"code": loaded.codes[node], "label": labels[node], "level": level,
+                "below": len(loaded.children.get(node, []))}  # fmt: skip
 
-    below = known.children.get(at, [])
+    below = loaded.children.get(at, [])
     return {
-        "title": f"{known.about.title or known.name}, {known.about.version}", "licence": known.about.licence,
-        "above": [] if at < 0 else [entry(each) for each in reversed(known.chain(at))],
-        "below": [entry(each) for each in below[:MOST_CODES]], "more": max(len(below) - MOST_CODES, 0),
+        "title": f"{loaded.about.title or loaded.name}, {loaded.about.version}", "licence": loaded.about.licence,
+        "above": [] if at < 0 else [entry(ancestor) for ancestor in reversed(loaded.chain(at))],
+        "below": [entry(child) for child in below[:MOST_CODES]], "more": max(len(below) - MOST_CODES, 0),
     }  # fmt: skip

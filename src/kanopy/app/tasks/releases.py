@@ -47,7 +47,7 @@ def preview_job(state: WorkerState, notify: Callback, *, source: str, job: str, 
     try:
         preview = previews.at(wanted, Progress(notify))
     except NoSolution as nothing:
-        advice = [each.to_dict() for each in nothing.advice]
+        advice = [advice.to_dict() for advice in nothing.advice]
         return {"feasible": False, "reason": nothing.reason, "advice": advice, **_charts(previews.sizes_before, (), {})}
     plain = {
         name: getattr(preview, name)
@@ -67,19 +67,21 @@ def failing(
     from kanopy.privacy.models import make_model
 
     wanted = job_of(job, project_folder)
-    found: dict[str, Any] = {"words": "", "wrong": "", "failing": None, "classes": None}
+    answer: dict[str, Any] = {"words": "", "wrong": "", "failing": None, "classes": None}
     try:
         made = make_model(model)
-        found["words"] = made.said()
+        answer["words"] = made.said()
         if wanted.quasi and not wanted.unit:
-            asked = wanted.replaced(models=[*(each for each in wanted.models if each != made), made])
+            asked = wanted.replaced(
+                models=[*(other_model for other_model in wanted.models if other_model != made), made]
+            )
             counts = state.previews(source, asked, notify).failing(asked, made, Progress(notify))
-            found["failing"], found["classes"] = counts
+            answer["failing"], answer["classes"] = counts
     except NoSolution:
         pass  # without the model there is no release either: the preview says why
     except KanopyError as error:
-        found["wrong"] = str(error)
-    return found
+        answer["wrong"] = str(error)
+    return answer
 
 
 def _generalizing(job: Job) -> Job:
@@ -190,14 +192,14 @@ def row_pairs(
 
     original = state.frame(source)
     released = pl.read_ipc(Path(folder) / "row_pairs.arrow")
-    shown = [name for name in columns if name in released.columns]
+    names_shown = [name for name in columns if name in released.columns]
     numbers = released["\0row"]
     low = int(numbers.search_sorted(first)) if numbers.is_sorted() else first
     page = released.slice(low, number)
-    after = dict(zip(page["\0row"].to_list(), texts(page, 0, number, shown), strict=True))
+    after = dict(zip(page["\0row"].to_list(), texts(page, 0, number, names_shown), strict=True))
     skipped = original.height - _records(released, original.height)
-    before = texts(original, first + skipped, number, shown)
-    return {"columns": shown, "before": before, "after": [after.get(first + i) for i in range(len(before))],
+    before = texts(original, first + skipped, number, names_shown)
+    return {"columns": names_shown, "before": before, "after": [after.get(first + i) for i in range(len(before))],
             "total": original.height - skipped}  # fmt: skip
 
 
@@ -238,17 +240,30 @@ def _again(state: WorkerState, notify: Callback, source: str, job: Job, folder: 
         raise DataError("The table has changed since this release was made: its report can no longer be written.")
     read = state.source(source, job)
     result = _made(read.frame, job, source, notify, Clock())
-    with temporary() as place:
+    with temporary() as folder_path:
         write_files(
-            result, Files(str(place / f"release{suffix}")), dialect=read.dialect, read_from=local_path(source),
+            result, Files(str(folder_path / f"release{suffix}")), dialect=read.dialect, read_from=local_path(source),
             neutralize=job.neutralize_formulas,
         )  # fmt: skip
-        if _digest(place / f"release{suffix}") != summary["digests"][f"release{suffix}"]:
+        if _digest(folder_path / f"release{suffix}") != summary["digests"][f"release{suffix}"]:
             raise DataError(
                 "The release cannot be made again byte for byte (a treatment draws secret numbers), so no report of it "
                 "can be written any more. Run again and make the report right after."
             )
     return result
+
+
+def converted(state: WorkerState, notify: Callback, *, folder: str, file: str, ending: str) -> bytes:
+    """The release in another format: the same rows in the same order."""
+    from kanopy._table.sinks import write_table
+    from kanopy._table.sources import read_source
+    from kanopy._temporary import folder as temporary
+
+    frame = read_source(str(Path(folder) / file)).frame
+    with temporary() as place:
+        target = place / f"release{ending}"
+        write_table(frame, target)
+        return target.read_bytes()
 
 
 def mapping(state: WorkerState, notify: Callback, *, folder: str, column: str) -> list[list[str]]:

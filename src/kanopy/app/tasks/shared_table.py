@@ -28,15 +28,17 @@ def read_once(folder: Path | None, named: str, read: Callable[[], Source], *, an
     rows, rest = folder / f"{mark}.arrow", folder / f"{mark}.rest"
     with _turn(folder / f"{mark}.lock"):
         if rest.exists() and not anew:
-            found: Source = pickle.loads(rest.read_bytes())  # written by a worker of this very app, in a private folder
-            return replace(found, frame=pl.read_ipc(rows))
-        found = read()
+            source_read: Source = pickle.loads(
+                rest.read_bytes()
+            )  # written by a worker of this very app, in a private folder
+            return replace(source_read, frame=pl.read_ipc(rows))
+        source_read = read()
         rest.unlink(missing_ok=True)
         fresh = folder / f"{mark}.new"
-        found.frame.write_ipc(fresh)
+        source_read.frame.write_ipc(fresh)
         fresh.replace(rows)
-        rest.write_bytes(pickle.dumps(replace(found, frame=pl.DataFrame())))
-        return found
+        rest.write_bytes(pickle.dumps(replace(source_read, frame=pl.DataFrame())))
+        return source_read
 
 
 @contextlib.contextmanager

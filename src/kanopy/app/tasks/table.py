@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from kanopy._job.guess import guess_job
@@ -18,7 +18,10 @@ if TYPE_CHECKING:
     import polars as pl
 
 
-def open_table(state: WorkerState, notify: Callback, *, source: str, example: bool = False) -> dict[str, Any]:
+def open_table(
+    state: WorkerState, notify: Callback, *, source: str, example: bool = False,
+    layout: Mapping[str, Any] | None = None,
+) -> dict[str, Any]:  # fmt: skip
     """Read a table, guess a job for it, and build its hierarchies: everything a project begins with.
 
     >>> found = open_table(WorkerState(), lambda step: True, source=str(datasets.path("adult.parquet")), example=True)
@@ -27,23 +30,27 @@ def open_table(state: WorkerState, notify: Callback, *, source: str, example: bo
     """
     progress = Progress(notify)
     progress("reading the table")
-    read = state.source(source, anew=True)
+    form = Job(**dict(layout or {}))
+    read = state.source(source, form if layout is not None else None, anew=True)
     progress("guessing what its columns are")
     guessed = guess_job(read.frame, source)
-    job = guessed.job
+    first = guessed.job.replaced(**layout) if layout else guessed.job
+    job = first
     if example:
-        own = datasets.adult_hierarchies()
-        job = job.replaced(hierarchies={**job.hierarchies, **{name: own[name] for name in job.quasi if name in own}})
+        hierarchies = datasets.adult_hierarchies()
+        job = job.replaced(
+            hierarchies={**job.hierarchies, **{name: hierarchies[name] for name in job.quasi if name in hierarchies}}
+        )
     progress("building hierarchies")
     return {
         "rows": read.frame.height,
         "table": state.opened(source),
         "notes": list(read.notes),
-        "job": guessed.job.to_dict(),
+        "job": first.to_dict(),
         "columns": guessed.columns,
         "decide": guessed.decide,
         "hierarchies": _built(read.frame, job) if job.quasi else {},
-        "profiles": profiles(state, notify, source=source, job=guessed.job.to_toml(), project_folder="."),
+        "profiles": profiles(state, notify, source=source, job=first.to_toml(), project_folder="."),
     }
 
 
@@ -53,9 +60,9 @@ def build_columns(
     """Hierarchies of columns as their job asks for them, or the best that fits, as texts of JSON files."""
     Progress(notify)("building hierarchies")
     asked = job_of(job, project_folder)
-    own = {name: given for name, given in asked.hierarchies.items() if name in columns}
+    given_hierarchies = {name: given for name, given in asked.hierarchies.items() if name in columns}
     # Only these are built: the others have theirs.
-    few = asked.replaced(quasi=list(columns), hierarchies=own, weights={}, min_levels={}, max_levels={})
+    few = asked.replaced(quasi=list(columns), hierarchies=given_hierarchies, weights={}, min_levels={}, max_levels={})
     return _built(state.frame(source, asked), few)
 
 
@@ -71,16 +78,30 @@ def profiles(
     from kanopy.study.column_profiles import look_at_columns
 
     wanted = job_of(job, project_folder)
-    found = look_at_columns(state.frame(source, wanted), wanted, Progress(notify))
-    return [each.to_dict() for each in found]
+    columns_seen = look_at_columns(state.frame(source, wanted), wanted, Progress(notify))
+    return [column_profile.to_dict() for column_profile in columns_seen]
 
 
 def rows(
-    state: WorkerState, notify: Callback, *, source: str, first: int, number: int, columns: Sequence[str]
-) -> dict[str, Any]:
-    """Some rows as text, for a table that is paged."""
+    state: WorkerState, notify: Callback, *, source: str, first: int, number: int, columns: Sequence[str],
+    where: Mapping[str, Any] | None = None, order: str = "", descending: bool = False,
+) -> dict[str, Any]:  # fmt: skip
+    """Some rows as text, for a table that is paged: those that a condition keeps, in the order of a column."""
+    import polars as pl
+
+    from kanopy.app.tasks.prepare import condition
+
     frame = state.frame(source)
-    return {"rows": texts(frame, first, number, columns), "total": frame.height}
+    if not where and not order:
+        page = {"rows": texts(frame, first, number, columns), "total": frame.height}
+        return {**page, "numbers": list(range(first, first + len(page["rows"])))}  # type: ignore[arg-type]
+    found = frame.with_row_index("\0row")
+    if where:
+        found = found.filter(condition(frame, where))
+    if order:
+        found = found.sort(pl.col(order), descending=descending, nulls_last=True, maintain_order=True)
+    shown = found.slice(first, number)
+    return {"rows": texts(shown, 0, number, columns), "total": found.height, "numbers": shown["\0row"].to_list()}
 
 
 def texts(frame: pl.DataFrame, first: int, number: int, columns: Sequence[str]) -> list[list[str | None]]:
@@ -90,8 +111,8 @@ def texts(frame: pl.DataFrame, first: int, number: int, columns: Sequence[str]) 
     >>> texts(pl.DataFrame({"a": [1, None, 3]}), 1, 5, ["a"])
     [[None], ['3']]
     """
-    part = frame[list(columns)].slice(first, number)
-    return [[None if cell is None else str(cell)[:MAX_CELL_LENGTH] for cell in row] for row in part.iter_rows()]
+    rows_shown = frame[list(columns)].slice(first, number)
+    return [[None if cell is None else str(cell)[:MAX_CELL_LENGTH] for cell in row] for row in rows_shown.iter_rows()]
 
 
 MAX_CELL_LENGTH = 300

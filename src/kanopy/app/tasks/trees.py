@@ -53,7 +53,7 @@ def suggestions(
     if values.size > MOST_TRIED and not everything:
         # Official levels take no longer where there are many codes.
         tried = [*official_suggestions(values, k=k), choose_hierarchy(values, k=k)]
-        ranked, rest = sorted(tried, key=lambda each: each.loss), True
+        ranked, rest = sorted(tried, key=lambda suggestion: suggestion.loss), True
     else:
         ranked, rest = suggest_hierarchies(values, k=k), False
     plain = readable(values.inferred(), k)
@@ -62,13 +62,13 @@ def suggestions(
         "words": values.inferred().kind == "text" and values.size <= MOST_WORDS,
         "ranked": [
             {
-                "method": _called(each.builder), "loss": each.loss, "typical": each.typical_loss,
-                "groups": each.groups, "levels": each.hierarchy.height + 1,
-                "readable": each.reads_well or any(type(each.builder) is type(one) for one in plain),
-                "labels": _sample(each.hierarchy),
-                "hierarchy": hierarchy_json(each.hierarchy.rooted()),
+                "method": _called(suggestion.builder), "loss": suggestion.loss, "typical": suggestion.typical_loss,
+                "groups": suggestion.groups, "levels": suggestion.hierarchy.height + 1,
+                "readable": suggestion.reads_well or any(type(suggestion.builder) is type(one) for one in plain),
+                "labels": _sample(suggestion.hierarchy),
+                "hierarchy": hierarchy_json(suggestion.hierarchy.rooted()),
             }
-            for each in ranked
+            for suggestion in ranked
         ],
     }  # fmt: skip
 
@@ -100,21 +100,21 @@ def tree(
     wanted = job_of(job, project_folder)
     tree = parse_json(hierarchy, column, name=column)
     values = state.column(source, column, wanted)
-    known: dict[str, Any] = {"scores": None, "problem": ""}
+    answer: dict[str, Any] = {"scores": None, "problem": ""}
     rows: Any = None
     losses = None
     try:
         k = min(max(wanted.k, 2), max(values.rows, 1))
         loss, groups = loss_at(tree, values, k)
-        known["scores"] = {"loss": loss, "groups": groups, "levels": tree.height + 1, "values": tree.size, "k": k}
+        answer["scores"] = {"loss": loss, "groups": groups, "levels": tree.height + 1, "values": tree.size, "k": k}
         rows, losses = node_facts(tree, values)
         if wanted.unit and tree.nested:
             people = people_under(state.frame(source, wanted), column, tree, wanted)
             levels = node_levels(tree)
             rows = [people.get((int(levels[node]), tree.label(node)), 0) for node in range(tree.node_count)]
     except KanopyError as error:
-        known["problem"] = str(error)
-    return {**known, **_nodes(tree, rows, losses), "level_sizes": tree.level_sizes,
+        answer["problem"] = str(error)
+    return {**answer, **_nodes(tree, rows, losses), "level_sizes": tree.level_sizes,
             "counted": called(wanted.unit) if wanted.unit else "rows"}  # fmt: skip
 
 
@@ -123,9 +123,9 @@ def _nodes(tree: Hierarchy, rows: Any, losses: Any) -> dict[str, Any]:
     if not tree.nested:
         return {"nodes": [], "shown": False}
     levels = node_levels(tree)
-    found: list[dict[str, Any]] = []
+    nodes: list[dict[str, Any]] = []
     line = [(int(root), -1) for root in tree.roots]
-    while line and len(found) < MOST_NODES:
+    while line and len(nodes) < MOST_NODES:
         following = []
         for node, parent in line:
             children = tree.children(node) if node >= tree.size else []
@@ -134,7 +134,7 @@ def _nodes(tree: Hierarchy, rows: Any, losses: Any) -> dict[str, Any]:
                 children.sort(key=lambda child: float(low[child]))
             elif rows is not None and not all(tree.label(child).isdigit() for child in children):
                 children.sort(key=lambda child: -int(rows[child]))
-            found.append({
+            nodes.append({
                 "id": node, "parent": parent, "label": tree.label(node)[:120], "level": int(levels[node]),
                 "rows": None if rows is None else int(rows[node]),
                 "loss": None if losses is None else round(float(losses[node]), 4),
@@ -142,7 +142,7 @@ def _nodes(tree: Hierarchy, rows: Any, losses: Any) -> dict[str, Any]:
             })  # fmt: skip
             following += [(child, node) for child in children[:MOST_CHILDREN]]
         line = following
-    return {"nodes": found, "shown": True, "whole": len(found) == tree.node_count}
+    return {"nodes": nodes, "shown": True, "whole": len(nodes) == tree.node_count}
 
 
 def meaning(
@@ -187,14 +187,14 @@ def meaning(
 
 def _unsure(senses: Senses, column: Column) -> list[dict[str, Any]]:
     """Words with several senses that fit as well, each sense with what it is about."""
-    found = []
+    unsure = []
     for choice in senses.ambiguous:
         names = [senses.name(choice.label) or "", *senses.others(choice.label)]
-        found.append({
+        unsure.append({
             "label": choice.label, "reason": choice.reason,
             "senses": [{"name": name, "about": _about(senses, name)} for name in names],
         })  # fmt: skip
-    return found
+    return unsure
 
 
 def _about(senses: Senses, name: str) -> str:
@@ -207,8 +207,8 @@ def _about(senses: Senses, name: str) -> str:
     try:
         return find_glosses(taxonomy).texts[concept]
     except (OntologyError, AttributeError):
-        above = [concept, *(each for each in taxonomy.ancestors_of(concept) if each != concept)][1:4]
-        return "a kind of " + ", ".join(taxonomy.label(each) for each in above) if above else ""
+        above = [concept, *(ancestor for ancestor in taxonomy.ancestors_of(concept) if ancestor != concept)][1:4]
+        return "a kind of " + ", ".join(taxonomy.label(ancestor) for ancestor in above) if above else ""
 
 
 def meanings(
@@ -225,19 +225,21 @@ def meanings(
     from kanopy.hierarchy.quality.semantic_quality import evaluate_hierarchy
     from kanopy.ontology.load import load_ontology
 
-    found: list[float | None] = []
+    scores: list[float | None] = []
     for text in hierarchies:
         try:
             tree = parse_json(text, column, name=column)
-            found.append(float(evaluate_hierarchy(tree, load_ontology("wordnet")).score))
+            scores.append(float(evaluate_hierarchy(tree, load_ontology("wordnet")).score))
         except KanopyError:
-            found.append(None)
-    return found
+            scores.append(None)
+    return scores
 
 
 def compared(state: WorkerState, notify: Callback, *, one: str, other: str, column: str) -> dict[str, Any]:
     """Two hierarchies side by side: how many groups of values they share."""
     from kanopy.hierarchy.compare import compare_hierarchies
 
-    found = compare_hierarchies([parse_json(one, column, name="this"), parse_json(other, column, name="the other")])
-    return {"groups": list(found.groups), "shared": found.shared_groups[0][1], "same": found.same}
+    comparison = compare_hierarchies(
+        [parse_json(one, column, name="this"), parse_json(other, column, name="the other")]
+    )
+    return {"groups": list(comparison.groups), "shared": comparison.shared_groups[0][1], "same": comparison.same}

@@ -57,17 +57,17 @@ class WorkerState:
         digest = self._digest_of_files(name)
         key = (name, digest, layout)
         if self._source is None or key != self._named or (anew and not digest):
-            found = read_once(self._shared, str(key), lambda: self._read(name, layout, digest), anew=anew)
-            self._source, self._named, self._prepared, self._previews = found, key, {}, {}
+            source_read = read_once(self._shared, str(key), lambda: self._read(name, layout, digest), anew=anew)
+            self._source, self._named, self._prepared, self._previews = source_read, key, {}, {}
         return self._source
 
     def _read(self, name: str, layout: Layout, digest: str) -> Source:
         from kanopy._table.sources import read_source
 
-        found = read_source(name, layout=layout)
+        source_read = read_source(name, layout=layout)
         if digest != digest_of(name):
             raise DataError("The table was written while it was read. Open it again when that has ended.")
-        return found
+        return source_read
 
     def _digest_of_files(self, name: str, *, surely: bool = False) -> str:
         """The digest of a source's files, computed anew if they were touched; nothing where there are none."""
@@ -82,8 +82,8 @@ class WorkerState:
 
     def digest(self, name: str, job: Job | None = None) -> str:
         """The digest of a table's content as it is now: every byte is read."""
-        found = self._digest_of_files(name, surely=True)
-        return found if is_local(name) else digest_of_frame(self.source(name, job, anew=True).frame)
+        digest_of_file = self._digest_of_files(name, surely=True)
+        return digest_of_file if is_local(name) else digest_of_frame(self.source(name, job, anew=True).frame)
 
     def frame(self, name: str, job: Job | None = None) -> pl.DataFrame:
         """Its rows."""

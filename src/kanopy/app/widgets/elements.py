@@ -34,12 +34,14 @@ def tip(element: Any, text: str) -> Any:
     return element
 
 
-def number(text: object, key: str, *, big: bool = False) -> Element:
-    """A number that says what it means when one points at it, or comes to it by keyboard."""
+def number(text: object, key: str, *, big: bool = False, stop: bool = True) -> Element:
+    """A number that says what it means when one points at it, or comes to it by keyboard (unless it is no `stop`)."""
     about = words()[key]
     shown = ui.label(str(text)).classes("number big" if big else "number")
-    shown.props["tabindex"] = "0"
-    shown.props["aria-label"] = f"{about['name']}: {text}. {about['short']}"
+    if stop:
+        shown.props["tabindex"] = "0"
+        shown.props["role"] = "note"
+        shown.props["aria-label"] = f"{about['name']}: {text}. {about['short']}"
     tip(shown, about["short"])
     return shown
 
@@ -47,9 +49,9 @@ def number(text: object, key: str, *, big: bool = False) -> Element:
 def named(key: str, text: str | None = None) -> Element:
     """The name of a number, with the same explanation, and the way to the page that says why."""
     about = words()[key]
-    shown = ui.link(text or about["name"], f"/why#{key}").classes("named")
-    tip(shown, about["short"])
-    return shown
+    link = ui.link(text or about["name"], f"/why#{key}").classes("named")
+    tip(link, about["short"])
+    return link
 
 
 def tile(text: object, key: str, note: str = "") -> Element:
@@ -62,11 +64,11 @@ def tile(text: object, key: str, note: str = "") -> Element:
     return box
 
 
-def tiles(*shown: tuple[Any, ...]) -> None:
+def tiles(*contents: tuple[Any, ...]) -> None:
     """Tiles side by side."""
     with ui.element("div").classes("tiles"):
-        for each in shown:
-            tile(*each)
+        for tile_contents in contents:
+            tile(*tile_contents)
 
 
 def title(text: str, sub: str = "") -> None:
@@ -79,10 +81,10 @@ def title(text: str, sub: str = "") -> None:
 
 def heading(text: str, level: int = 2) -> Element:
     """A heading that screen readers can jump to."""
-    shown = ui.label(text).classes(f"h{level}")
-    shown.props["role"] = "heading"
-    shown.props["aria-level"] = str(level)
-    return shown
+    label = ui.label(text).classes(f"h{level}")
+    label.props["role"] = "heading"
+    label.props["aria-level"] = str(level)
+    return label
 
 
 def card(*classes: str) -> Element:
@@ -92,12 +94,12 @@ def card(*classes: str) -> Element:
 
 def button(text: str, click: Callable[..., Any], *, icon: str = "", kind: str = "", hint: str = "") -> ui.button:
     """A button: `kind` is main, quiet, danger or nothing."""
-    shown = ui.button(text, on_click=click, icon=icon or None, color=None).classes(f"button {kind}")
-    shown.props("no-caps unelevated")
+    element = ui.button(text, on_click=click, icon=icon or None, color=None).classes(f"button {kind}")
+    element.props("no-caps unelevated")
     if hint:
-        shown.props["aria-label"] = hint if not text else f"{text}: {hint}"
-        tip(shown, hint)
-    return shown
+        element.props["aria-label"] = hint if not text else f"{text}: {hint}"
+        tip(element, hint)
+    return element
 
 
 def labelled(element: Any, text: str) -> Any:
@@ -110,10 +112,10 @@ def picture(svg: str, description: str) -> None:
     """A chart of the report as an image: whatever its texts hold, an image runs nothing. Light and dark are two."""
     with ui.element("figure").classes("picture"):
         for theme in ("light", "dark"):
-            shown = ui.element("img").classes(f"only-{theme}")
-            shown.props["src"] = image_of(svg, theme)
-            shown.props["alt"] = description
-            shown.props["loading"] = "lazy"
+            image = ui.element("img").classes(f"only-{theme}")
+            image.props["src"] = image_of(svg, theme)
+            image.props["alt"] = description
+            image.props["loading"] = "lazy"
 
 
 def image_of(svg: str, theme: str) -> str:
@@ -123,7 +125,7 @@ def image_of(svg: str, theme: str) -> str:
     'data:image/svg+xml;base64,'
     """
     colours = _colours()[theme]
-    drawn = re.sub(r"var\((--[\w-]+)\)", lambda found: colours.get(found[1], "currentColor"), svg)
+    drawn = re.sub(r"var\((--[\w-]+)\)", lambda match: colours.get(match[1], "currentColor"), svg)
     rules = f"text{{font-family:{FONT}}}"
     drawn = re.sub(
         r"<svg ", '<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" ', drawn, count=1

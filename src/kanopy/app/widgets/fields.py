@@ -14,16 +14,16 @@ Shown = TypeVar("Shown", bound=Any)
 
 def text_field(label: str, value: str = "", *, hint: str = "") -> ui.input:
     """A line of text."""
-    shown = ui.input(label=label, value=value).props(LOOK).classes("field")
-    return _described(shown, hint)
+    element = ui.input(label=label, value=value).props(LOOK).classes("field")
+    return _described(element, hint)
 
 
 def number_field(
     label: str, value: float | None, *, low: float | None = None, step: float = 1, suffix: str = "", hint: str = ""
 ) -> ui.number:
     """A number without an upper end."""
-    shown = ui.number(label=label, value=value, min=low, step=step, suffix=suffix or None, format="%.12g").props(LOOK)
-    return _described(shown.classes("field"), hint)
+    element = ui.number(label=label, value=value, min=low, step=step, suffix=suffix or None, format="%.12g").props(LOOK)
+    return _described(element.classes("field"), hint)
 
 
 def choice_field(
@@ -31,17 +31,17 @@ def choice_field(
 ) -> ui.select:
     """One of several, or `several` of them."""
     given = dict(options) if isinstance(options, Mapping) else list(options)
-    shown = ui.select(given, label=label, value=value, multiple=several, with_input=len(given) > 12).props(OPTIONS)
+    element = ui.select(given, label=label, value=value, multiple=several, with_input=len(given) > 12).props(OPTIONS)
     if several:
-        shown.props("use-chips")
-    return _described(shown.classes("field"), hint)
+        element.props("use-chips")
+    return _described(element.classes("field"), hint)
 
 
 def tick_field(label: str, value: bool = False, *, hint: str = "") -> ui.checkbox:
     """Yes or no."""
-    shown = ui.checkbox(label, value=value).props("dense")
-    shown.props["aria-label"] = label
-    return _described(shown, hint)
+    element = ui.checkbox(label, value=value).props("dense")
+    element.props["aria-label"] = label
+    return _described(element, hint)
 
 
 def fields() -> Any:
@@ -49,7 +49,7 @@ def fields() -> Any:
     return ui.element("div").classes("fields")
 
 
-def _described(shown: Shown, hint: str) -> Shown:
+def _described(element: Shown, hint: str) -> Shown:
     if hint:
-        shown.props["data-tip"] = hint
-    return shown
+        element.props["data-tip"] = hint
+    return element

@@ -30,7 +30,7 @@ class Tree(Element, component="tree.js"):
         self.props["height"] = height
         self.fill(nodes, k=k, level=level, counted=counted)
         if choose is not None:
-            self.on("choose", lambda event: choose([int(each) for each in event.args["ids"]]))
+            self.on("choose", lambda event: choose([int(node_id) for node_id in event.args["ids"]]))
         if move is not None:
             self.on("move", lambda event: move(int(event.args["id"]), int(event.args["under"])))
 

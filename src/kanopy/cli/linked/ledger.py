@@ -22,29 +22,30 @@ def show(folder: Folder) -> None:
     """List the releases of a ledger: dates, people, digests; no values."""
     from kanopy.linked.history.ledger import read_ledger
 
-    found = read_existing(folder, read_ledger)
+    existing = read_existing(folder, read_ledger)
 
     def shown(out: Any) -> None:
         rows = [
-            (str(each["release"]), each["date"], str(each["k"]), f"{each['rows']:,}", f"{each['present']:,}",
-             f"{each['suppressed_people']:,}", (each["output_sha256"] or "")[:12])
-            for each in found.to_dict()["releases"]
+            (str(release_entry["release"]), release_entry["date"], str(release_entry["k"]),
+            f"{release_entry['rows']:,}", f"{release_entry['present']:,}",
+             f"{release_entry['suppressed_people']:,}", (release_entry["output_sha256"] or "")[:12])
+            for release_entry in existing.to_dict()["releases"]
         ]  # fmt: skip
         out.print(grid((">release", "date", ">k", ">rows", ">people", ">not published", "digest of the table"), rows))
-        if forgotten := found.to_dict()["forgotten"]:
+        if forgotten := existing.to_dict()["forgotten"]:
             out.print(f"{counted(forgotten, 'person')} forgotten: later releases leave them out.")
 
-    emit(found.to_dict(), shown)
+    emit(existing.to_dict(), shown)
 
 
 def read_existing(folder: Path, read: Any, key: bytes | None = None) -> Any:
     """A ledger that exists."""
     from kanopy._errors import DataError
 
-    found = read(folder, key)
-    if not found.releases:
+    read_result = read(folder, key)
+    if not read_result.releases:
         raise DataError(f"There is no ledger in {str(folder)!r}. `kanopy anonymize … --ledger FOLDER` writes one.")
-    return found
+    return read_result
 
 
 @o.command()
@@ -54,24 +55,27 @@ def check(folder: Folder, key_file: KeyFile = None) -> None:
     from kanopy.linked.history.ledger import read_ledger
     from kanopy.linked.history.over_time import already_told
 
-    found = read_existing(folder, read_ledger, given_key(key_file))
-    k = int(found.releases[-1]["k"])
-    people, below = already_told(found, k)
+    existing = read_existing(folder, read_ledger, given_key(key_file))
+    k = int(existing.releases[-1]["k"])
+    people, below = already_told(existing, k)
 
     def shown(out: Any) -> None:
         out.print(
-            f"[bold green]✓[/] The ledger is whole: {counted(len(found.releases), 'release')}, no line is "
+            f"[bold green]✓[/] The ledger is complete: {counted(len(existing.releases), 'release')}, no line is "
             "missing or changed."
         )
-        out.print(f"{below:,} of {people:,} published people agree with fewer than k = {k:,} in all releases together.")
+        out.print(
+            f"{below:,} of {people:,} published people share their labels of all releases with fewer than k = {k:,} "
+            "people."
+        )
 
-    emit({"whole": True, "releases": len(found.releases), "people": people, "k": k, "people_below_k": below}, shown)
+    emit({"whole": True, "releases": len(existing.releases), "people": people, "k": k, "people_below_k": below}, shown)
 
 
 @o.command()
 def forget(
     folder: Folder,
-    values: Annotated[list[str], typer.Argument(help="Whom to forget: values of the unit column.")],
+    values: Annotated[list[str], typer.Argument(help="The people to forget: values of the unit column.")],
     key_file: KeyFile = None,
 ) -> None:
     """Remove what a ledger knows of people. Later releases leave them out: nothing tells what is safe of them."""

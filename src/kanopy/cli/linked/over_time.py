@@ -41,19 +41,20 @@ def publish_with_ledger(
     key_file, mapping, manifest, report, values, fraction, target = (given.get(name) for name in o.OUTPUTS)
     share = None if fraction is None else as_share(fraction, "sampling-fraction")
     key = read_key(key_file)
-    shown: list[Callable[[], None]] = []
+    displays: list[Callable[[], None]] = []
 
     def finish(result: Any) -> None:
-        shown.append(worked_out(result.summary(), lambda out: show(out, result, output, report)))
+        displays.append(worked_out(result.summary(), lambda out: show(out, result, output, report)))
 
-    with standard_output(output) as place, progress_bar() as bar:
-        result, said = publish_over_time(
-            data, job, Files(place, report, mapping, manifest, solution, bool(values), share, target), folder, key,
+    with standard_output(output) as output_path, progress_bar() as bar:
+        result, messages = publish_over_time(
+            data, job, Files(output_path, report, mapping, manifest, solution, bool(values), share, target), folder,
+            key,
             read=lambda: read_data(data, layout), inputs=[key_file, *read], source=data, progress=bar, finish=finish,
             neutralize=bool(given["neutralize_formulas"]),
         )  # fmt: skip
-    for line in (*result.notes, *said):
+    for line in (*result.notes, *messages):
         note(line)
-    inside = [str(each) for each in (mapping, solution, folder) if each is not None]
-    note(f"For internal use, contains what tells people apart: {', '.join(inside)}.")
-    shown[0]()
+    inside = [str(path) for path in (mapping, solution, folder) if path is not None]
+    note(f"For internal use (distinguishes people): {', '.join(inside)}.")
+    displays[0]()

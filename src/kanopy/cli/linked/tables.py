@@ -65,40 +65,45 @@ def anonymize_linked(job: Path, output: str, given: dict[str, Any], ledger: Path
     with progress_bar() as show:
         if ledger is not None:
             assert key is not None
-            found, files = publish_tables_over_time(
+            tables_result, files = publish_tables_over_time(
                 wanted, output, ledger, key, encoding=given.get("encoding"), progress=show, **beside
             )
         else:
-            found = anonymize_tables(wanted, key=key, progress=show, encoding=given.get("encoding"))
-            files = found.write(output, **beside)
-    for line in found.notes:
+            tables_result = anonymize_tables(wanted, key=key, progress=show, encoding=given.get("encoding"))
+            files = tables_result.write(output, **beside)
+    for line in tables_result.notes:
         note(line)
-    shown = worked_out(
-        found.summary() | {"files": [str(file) for file in files]}, lambda out: _show(out, found, output)
+    display = worked_out(
+        tables_result.summary() | {"files": [str(file) for file in files]},
+        lambda out: _show(out, tables_result, output),
     )
-    shown()
+    display()
 
 
-def _show(out: Any, found: Any, output: str) -> None:
+def _show(out: Any, tables_result: Any, output: str) -> None:
     from rich.text import Text
 
-    verification = found.verification
+    verification = tables_result.verification
     out.print(
-        Text("✓ ", style="bold green").append(f"{found.promise} Checked again on what is published.", style="default")
+        Text("✓ ", style="bold green").append(
+            f"{tables_result.promise} Checked again on what is published.", style="default"
+        )
     )
-    for line in found.remarks():
+    for line in tables_result.remarks():
         out.print(Text("! ", style="bold yellow").append(line, style="default"))
     rows = [
-        (name, f"{found.related.frames[name].height:,}", f"{verification.rows[name]:,}",
+        (name, f"{tables_result.related.frames[name].height:,}", f"{verification.rows[name]:,}",
          f"{verification.suppressed[name]:,}",
-         ", ".join(f"{c} {level}" for c, level in found.levels[name].items() if not c.startswith("\0")))
-        for name in found.related.order
+         ", ".join(f"{c} {level}" for c, level in tables_result.levels[name].items() if not c.startswith("\0")))
+        for name in tables_result.related.order
     ]  # fmt: skip
     out.print(grid(("table", ">rows", ">published", ">suppressed", "levels"), rows))
-    proved = "proved optimal" if found.solution.optimal else "not proved optimal"
+    proved = "proved optimal" if tables_result.solution.optimal else "not proved optimal"
     out.print(
-        f"{found.job.metric} {found.solution.score:.4f} · {counted(verification.people, 'person')} · 0 orphan keys · "
-        f"{found.solution.algorithm}, {proved} · {found.solution.judged:,} of {found.solution.candidates:,} "
+        f"{tables_result.job.metric} {tables_result.solution.score:.4f} · {counted(verification.people, 'person')} · "
+        f"0 orphan keys · "
+        f"{tables_result.solution.algorithm}, {proved} · {tables_result.solution.judged:,} of "
+        f"{tables_result.solution.candidates:,} "
         "candidates judged"
     )
     out.print(Text(f"Release: {output}"), soft_wrap=True)
@@ -107,6 +112,7 @@ def _show(out: Any, found: Any, output: str) -> None:
 def init_linked(sources: list[str], output: Path, force: bool) -> None:
     """Write a job for several tables: keys, links, roles, and how sure each is."""
     from kanopy._files import write_whole
+    from kanopy._job.schema import COMMENT, FILE
     from kanopy.linked.formats.fhir import is_fhir
     from kanopy.linked.guess import guess_fhir, guess_tables, tables_in
 
@@ -121,7 +127,10 @@ def init_linked(sources: list[str], output: Path, force: bool) -> None:
     folder = output.resolve().parent
     fhir = len(sources) == 1 and is_fhir(sources[0])
     guessed = guess_fhir(sources[0], folder) if fhir else guess_tables(tables_in(sources), folder)
-    write_whole(output, guessed.text.encode("utf-8"), private=True)
+    text = guessed.text
+    if (folder / FILE).exists() and output.suffix == ".toml":
+        text = f"{COMMENT} ./{FILE}\n{text}"
+    write_whole(output, text.encode("utf-8"), private=True)
 
     def show(out: Any) -> None:
         from rich.text import Text

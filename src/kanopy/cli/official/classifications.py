@@ -42,10 +42,10 @@ def list_all() -> None:
     def show(console: Any) -> None:
         rows = [
             (
-                each["name"], each["title"], f"{each['codes']:,}" if each["codes"] else "–",
-                ", ".join(each["versions"]) or f"needs {each['needs']}", each["licence"] or "–",
+                entry["name"], entry["title"], f"{entry['codes']:,}" if entry["codes"] else "–",
+                ", ".join(entry["versions"]) or f"needs {entry['needs']}", entry["licence"] or "–",
             )
-            for each in listed
+            for entry in listed
         ]  # fmt: skip
         console.print(grid(["name", "about", "codes", "versions", "licence"], rows))
 
@@ -65,66 +65,77 @@ def search(
 
     if most < 1:
         raise InputError(f"--most must be at least 1, not {most}.")
-    where = [name] if name is not None else [own for own, source in SOURCES.items() if source.kind == BUNDLED]
-    found = find_codes(words, where)
+    where = (
+        [name]
+        if name is not None
+        else [source_name for source_name, source in SOURCES.items() if source.kind == BUNDLED]
+    )
+    codes = find_codes(words, where)
 
     def show(console: Any) -> None:
         rows = [
-            (each["classification"], each["code"], each["label"], " < ".join(each["above"])) for each in found[:most]
+            (entry["classification"], entry["code"], entry["label"], " < ".join(entry["above"]))
+            for entry in codes[:most]
         ]
         console.print(grid(["classification", "code", "label", "in"], rows))
-        if len(found) > most:
-            console.print(f"and {len(found) - most:,} more")
-        if not found:
-            console.print(f"No code or label holds {words!r}.", markup=False)
+        if len(codes) > most:
+            console.print(f"and {len(codes) - most:,} more")
+        if not codes:
+            console.print(f"No code or label contains {words!r}.", markup=False)
 
-    emit({"found": found[:most], "count": len(found)}, show)
+    emit({"found": codes[:most], "count": len(codes)}, show)
 
 
 @classifications.command("show")
 @o.command()
 def show_one(
     name: Name,
-    code: Annotated[str | None, typer.Option(help="Only this code: what lies above it and directly below.")] = None,
+    code: Annotated[
+        str | None, typer.Option(help="Show only this code, with its broader and directly narrower codes.")
+    ] = None,
     language: Annotated[str, typer.Option(help="The language of labels.")] = "",
 ) -> None:
     """Show a classification: version, source, licence, levels, its broadest codes; or one code of it."""
     from kanopy.classifications.registry import load_classification
 
-    found = load_classification(name)
-    labels = found.labels(language)
-    about = found.about
+    classification = load_classification(name)
+    labels = classification.labels(language)
+    about = classification.about
 
     def entry(at: int) -> dict[str, Any]:
-        return {"code": found.codes[at], "label": labels[at], "level": found.levels[int(found.rank[at])]}
+        return {
+            "code": classification.codes[at],
+            "label": labels[at],
+            "level": classification.levels[int(classification.rank[at])],
+        }
 
     facts: dict[str, Any] = {
-        "name": found.name, "title": about.title, "version": about.version, "source": about.source,
-        "licence": about.licence, "role": about.role, "codes": found.size, "levels": found.counts(),
-        "languages": list(found.languages),
+        "name": classification.name, "title": about.title, "version": about.version, "source": about.source,
+        "licence": about.licence, "role": about.role, "codes": classification.size, "levels": classification.counts(),
+        "languages": list(classification.languages),
     }  # fmt: skip
     if code is None:
-        shown = [entry(at) for at in found.children.get(-1, [])]
-        facts["broadest"] = shown
+        below = [entry(at) for at in classification.children.get(-1, [])]
+        facts["broadest"] = below
     else:
-        at = found.find(code)
-        shown = [entry(each) for each in found.children.get(at, [])]
-        facts |= {"code": entry(at), "above": [entry(each) for each in found.chain(at)[1:]], "below": shown}
+        at = classification.find(code)
+        below = [entry(node) for node in classification.children.get(at, [])]
+        facts |= {"code": entry(at), "above": [entry(node) for node in classification.chain(at)[1:]], "below": below}
 
     def show(console: Any) -> None:
         from rich.text import Text
 
-        console.print(Text(f"{about.title or found.name}, {about.version}", style="bold"))
+        console.print(Text(f"{about.title or classification.name}, {about.version}", style="bold"))
         for label, value in (("source", about.source), ("licence", about.licence), ("usual role", about.role)):
             console.print(Text(f"{label}: {value}"))
-        console.print(Text("levels: " + ", ".join(f"{level} ({n:,})" for level, n in found.counts().items())))
+        console.print(Text("levels: " + ", ".join(f"{level} ({n:,})" for level, n in classification.counts().items())))
         if code is not None:
-            chain = " < ".join(f"{each['code']} {each['label']}" for each in (facts["code"], *facts["above"]))
+            chain = " < ".join(f"{entry['code']} {entry['label']}" for entry in (facts["code"], *facts["above"]))
             console.print(Text(chain))
         console.print(
-            grid(["code", "label", "level"], [(e["code"], e["label"], e["level"]) for e in shown[:MOST_FOUND]])
+            grid(["code", "label", "level"], [(e["code"], e["label"], e["level"]) for e in below[:MOST_FOUND]])
         )
-        if len(shown) > MOST_FOUND:
-            console.print(f"and {len(shown) - MOST_FOUND:,} more")
+        if len(below) > MOST_FOUND:
+            console.print(f"and {len(below) - MOST_FOUND:,} more")
 
     emit(facts, show)

@@ -31,12 +31,12 @@ themselves what they cover, however fine these were."""
 )
 def assess(
     original: o.Data,
-    released: Annotated[str, typer.Argument(help="The table as it is published, by Kanopy or another tool.")],
+    released: Annotated[str, typer.Argument(help="The published table, made by Kanopy or another tool.")],
     hierarchies: o.ReleaseHierarchies = None,
     on: o.JoiningColumn = None,
     learn: Annotated[bool, typer.Option(help="Train classifiers (needs scikit-learn).")] = True,
-    queries: Annotated[int, typer.Option(help="Random count queries to ask; 0 for none.")] = 500,
-    disturbed: Annotated[bool, typer.Option(help="Values were exchanged or noise was added on purpose.")] = False,
+    queries: Annotated[int, typer.Option(help="The number of random count queries; 0 for none.")] = 500,
+    disturbed: Annotated[bool, typer.Option(help="Accept values that were exchanged or changed by noise.")] = False,
     layout: o.Form = None,
     **given: Any,
 ) -> None:
@@ -61,57 +61,62 @@ def assess(
         before, after = (read_data(original, layout.over(wanted)).frame, read_data(released, layout.of_others).frame)
         show(Step("comparing", None, ""))
         described = hierarchies_in(hierarchies, wanted.quasi or before.columns)
-        found = compare(
+        assessment = compare(
             before, after, None if file is None else wanted, quasi=wanted.quasi or None, hierarchies=described, on=on,
             target=given["target"], learn=learn, queries=queries, disturbed=disturbed, seed=seed,
         )  # fmt: skip
         with staged() as outputs:
             if report is not None:
-                outputs.bytes(report, page_or_numbers(found, report, released))
-            show_all = worked_out({**found.to_dict(), "seconds": clock.total()}, lambda out: _show(out, found, report))
-    for line in found.notes:
+                outputs.bytes(report, page_or_numbers(assessment, report, released))
+            show_all = worked_out(
+                {**assessment.to_dict(), "seconds": clock.total()}, lambda out: _show(out, assessment, report)
+            )
+    for line in assessment.notes:
         note(line)
     show_all()
 
 
-def _show(out: Any, found: Any, report: Path | None) -> None:
+def _show(out: Any, assessment: Any, report: Path | None) -> None:
     from rich.markup import escape
     from rich.text import Text
 
     from kanopy.cli.studies.risk import show_numbers
 
     out.print(
-        f"Published values lost [bold]{found.loss:.2%}[/] of their detail; {found.released_rows:,} of {found.rows:,} "
-        f"rows are in the release, {found.hidden_rows:,} of them hidden."
+        f"Published values lost [bold]{assessment.loss:.2%}[/] of their detail; {assessment.released_rows:,} of "
+        f"{assessment.rows:,} rows are in the release, {assessment.hidden_rows:,} of them suppressed."
     )
     titles = ("column", ">loss", ">information kept", ">total variation", ">earth mover's", ">changed", ">hidden")
     rows = (
         (
-            each.name, f"{each.loss:.3f}", f"{each.bits_kept:.1%}", f"{each.total_variation:.3f}",
-            f"{each.earth_movers:.3f}", f"{each.changed_rows:,}", f"{each.hidden_rows:,}",
+            column_utility.name, f"{column_utility.loss:.3f}", f"{column_utility.bits_kept:.1%}",
+            f"{column_utility.total_variation:.3f}",
+            f"{column_utility.earth_movers:.3f}", f"{column_utility.changed_rows:,}", f"{column_utility.hidden_rows:,}",
         )
-        for each in found.columns
+        for column_utility in assessment.columns
     )  # fmt: skip
     out.print(grid(titles, rows))
-    if found.dropped:
-        out.print(Text(f"Not published: {', '.join(found.dropped)}."))
-    if found.queries is not None:
+    if assessment.dropped:
+        out.print(Text(f"Not published: {', '.join(assessment.dropped)}."))
+    if assessment.queries is not None:
         out.print(
-            f"Count queries ({found.queries.queries:,}): median error {found.queries.median:.1%}, mean "
-            f"{found.queries.mean:.1%}."
+            f"Count queries ({assessment.queries.queries:,}): median error {assessment.queries.median:.1%}, mean "
+            f"{assessment.queries.mean:.1%}."
         )
-    for each in found.learners:
+    for learner_utility in assessment.learners:
         out.print(
-            f"{each.learner}: accuracy {each.before:.1%} before, {each.after:.1%} after "
-            f"(guessing: {each.baseline:.1%})."
+            f"{learner_utility.learner}: accuracy {learner_utility.before:.1%} before, {learner_utility.after:.1%} "
+            f"after "
+            f"(guessing: {learner_utility.baseline:.1%})."
         )
-    show_numbers(out, found.treated)
-    for each in found.bounds:
-        if each.statistic in ("mean", "median") and each.low < each.high:
-            mark = "" if each.holds else "  [red]does not hold[/]"
+    show_numbers(out, assessment.treated)
+    for learner_utility in assessment.bounds:
+        if learner_utility.statistic in ("mean", "median") and learner_utility.low < learner_utility.high:
+            mark = "" if learner_utility.holds else "  [red]does not hold[/]"
             out.print(
-                f"{escape(each.column)}: {each.statistic} between {each.low:,.4g} and {each.high:,.4g} "
-                f"(was {each.truth:,.4g}){mark}"
+                f"{escape(learner_utility.column)}: {learner_utility.statistic} between {learner_utility.low:,.4g} "
+                f"and {learner_utility.high:,.4g} "
+                f"(was {learner_utility.truth:,.4g}){mark}"
             )
     if report is not None:
         out.print(Text(f"Report: {report}"), soft_wrap=True)

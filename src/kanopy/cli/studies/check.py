@@ -20,7 +20,11 @@ from kanopy.cli.files import hierarchies_in, read_data
 def check(
     data: o.Data,
     as_release: Annotated[
-        bool, typer.Option("--as-release", help="A release of the job: no rows are skipped, all is read as it stands.")
+        bool,
+        typer.Option(
+            "--as-release",
+            help="The table is a release of the job: do not apply the job's reading rules, such as skip-rows.",
+        ),
     ] = False,
     layout: o.Form = None,
     beside: o.EarlierRelease = None,
@@ -46,54 +50,61 @@ def check(
     refuse_unused(wanted.models, [name for name in SURVEY if given[name] is not None])
     named = [name for model in wanted.models for name in (*model.sensitive, *model.quasi)]
     wanted = wanted.replaced(hierarchies={**wanted.hierarchies, **hierarchies_in(folder, named)})
-    known = about_both(data, beside, wanted.quasi, on) if beside else {}
-    if own_quasi := known.pop("quasi", None):
+    manifest_settings = about_both(data, beside, wanted.quasi, on) if beside else {}
+    if own_quasi := manifest_settings.pop("quasi", None):
         wanted = wanted.replaced(quasi=own_quasi)
     if not wanted.quasi:
-        raise JobError("Name the columns that others may know (--quasi).")
-    promised = known.pop("k", None)
+        raise JobError("Name the columns that an attacker may know (--quasi).")
+    promised = manifest_settings.pop("k", None)
     asked = wanted.k if given["job"] is not None or wanted.says("k") else promised
     if beside_quasi:
-        known["beside_quasi"] = o.columns(beside_quasi)
-    place = None if data == STANDARD else local_path(data)
-    as_release = as_release or bool(beside) or (place is not None and find_manifest(place) is not None)
+        manifest_settings["beside_quasi"] = o.columns(beside_quasi)
+    path = None if data == STANDARD else local_path(data)
+    as_release = as_release or bool(beside) or (path is not None and find_manifest(path) is not None)
     if wanted.skip_rows and not as_release:
         what = "row" if wanted.skip_rows == 1 else f"{wanted.skip_rows:,} rows"
-        note(f"The first {what} below the header was skipped, as the job says. For its release say --as-release.")
+        note(
+            f"The first {what} below the header was skipped, as the job says. To check a release of the job, add "
+            "--as-release."
+        )
     judged: dict[str, Any] = (
         {"job": wanted} if asked is not None else {n: getattr(wanted, n) for n in STUDIED if n != "k"}
     )
-    found = look(
+    checked = look(
         read_data(data, layout if as_release else layout.over(wanted)).frame, **judged, k=asked, as_release=as_release,
-        beside=earlier_tables(beside, layout.of_others), **{"on": on, **known},
+        beside=earlier_tables(beside, layout.of_others), **{"on": on, **manifest_settings},
     )  # fmt: skip
 
     def show(out: Any) -> None:
         from rich.text import Text
 
-        verdict = "[bold green]✓[/]" if found.k >= 2 and found.holds else "[bold red]✗[/]"
-        falls = "falls" if found.rows == 1 else "fall"
-        of_whom = "" if found.units is None else f" of {found.units:,} {found.counted}"
+        verdict = "[bold green]✓[/]" if checked.k >= 2 and checked.holds else "[bold red]✗[/]"
+        falls = "falls" if checked.rows == 1 else "fall"
+        of_whom = "" if checked.units is None else f" of {checked.units:,} {checked.counted}"
         out.print(
-            f"{verdict} {counted(found.rows, 'row')}{of_whom} {falls} into {counted(found.classes, 'class')}; the "
-            f"smallest has {of_units(found.k, found.counted)}."
+            f"{verdict} {counted(checked.rows, 'row')}{of_whom} {falls} into "
+            f"{counted(checked.classes, 'class')}; the "
+            f"smallest has {of_units(checked.k, checked.counted)}."
         )
-        alone = f"{of_units(found.unique_rows, found.counted)} ({found.unique_rows / (found.units or found.rows):.2%})"
+        unique_share = checked.unique_rows / (checked.units or checked.rows)
+        alone = f"{of_units(checked.unique_rows, checked.counted)} ({unique_share:.2%})"
         out.print(
             f"{alone} unique, "
-            f"{counted(found.suppressed_rows, 'row') if found.units is not None else found.suppressed_rows} "
-            f"suppressed. An average class has {found.average_class:,.1f} {found.counted}."
+            f"{counted(checked.suppressed_rows, 'row') if checked.units is not None else checked.suppressed_rows} "
+            f"suppressed. An average class has {checked.average_class:,.1f} {checked.counted}."
         )
-        out.print(f"Risk of being singled out: at most {found.highest_risk:.2%}, on average {found.average_risk:.2%}.")
-        for name, numbers in found.sensitive.items():
+        out.print(
+            f"Risk of being singled out: at most {checked.highest_risk:.2%}, on average {checked.average_risk:.2%}."
+        )
+        for name, numbers in checked.sensitive.items():
             out.print(Text(f"{name}: every class has at least {counted(numbers['distinct'], 'different value')}."))
-        for each in found.models:
-            _show_model(out, each, found.counted)
-        if found.beside is not None:
-            show_beside(out, found.beside)
+        for model_check in checked.models:
+            _show_model(out, model_check, checked.counted)
+        if checked.beside is not None:
+            show_beside(out, checked.beside)
 
-    emit({"k": asked, **found.to_dict(), "seconds": clock.total()}, show)
-    if not found.holds:
+    emit({"k": asked, **checked.to_dict(), "seconds": clock.total()}, show)
+    if not checked.holds:
         raise typer.Exit(1)
 
 
@@ -108,14 +119,14 @@ def show_beside(out: Any, both: Any) -> None:
     tables = both.counted != "rows"
     other = "the other release or table" if tables else "the earlier release"
     other = other if both.releases == 1 else f"{both.releases:,} other releases or tables"
-    said = (
+    verdict_text = (
         f"Beside {other} ({how}): {of_units(both.rows, both.counted)}, {counted(both.classes, 'class')}; "
         f"the smallest has {of_units(both.smallest_class, both.counted)}."
     )
-    out.print(mark.append(said, style="default"))
+    out.print(mark.append(verdict_text, style="default"))
     if both.narrowed:
-        told = ", ".join(f"{name} in {counted(rows, 'row')}" for name, rows in both.narrowed.items())
-        out.print(Text(f"  Both together say more precisely than either: {told}."))
+        narrowed_columns = ", ".join(f"{name} in {counted(rows, 'row')}" for name, rows in both.narrowed.items())
+        out.print(Text(f"  Both together narrow the values of these columns: {narrowed_columns}."))
     if both.added or both.removed:
         few = f", {both.exposed_changes:,} of them with fewer than {both.k} alike" if both.exposed_changes else ""
         added = of_units(both.added, both.counted)
@@ -127,7 +138,7 @@ def show_beside(out: Any, both: Any) -> None:
         below = of_units(both.rows_below, both.counted)
         below += f" in {counted(both.classes_below, 'class')} of fewer than {both.k}"
         more = f"{both.unique_rows:,} unique together, {both.unique_alone:,} in one of them alone."
-        todo = "Publish one of the two, or make the new one with the same job as the first."
+        todo = "Publish only one of the two, or make the new release with the job of the first."
         if tables:
             todo = "Publish linked tables by one job, and releases over time with a ledger."
         out.print(Text(f"  {below}; {more} {todo}"))
@@ -135,7 +146,7 @@ def show_beside(out: Any, both: Any) -> None:
 
 def earlier_tables(beside: Sequence[str] | None, layout: Any) -> Any:
     """The other releases or tables, read: one table, a list of several, or `None`."""
-    tables = [read_data(each, layout).frame for each in beside or ()]
+    tables = [read_data(earlier_table, layout).frame for earlier_table in beside or ()]
     return None if not tables else tables[0] if len(tables) == 1 else tables
 
 
@@ -145,42 +156,49 @@ def about_both(data: str, earlier: Sequence[str], quasi: Sequence[str], on: str 
     from kanopy._table.sources import local_path
     from kanopy.release.manifest import find_manifest
 
-    places = (None if each == STANDARD else local_path(each) for each in (data, *earlier))
-    found = [(None if place is None else find_manifest(place)) or {} for place in places]
-    own, *others = (plain.get("beside_others", {}) for plain in found)
-    if not own and not any(others):
+    places = (None if table == STANDARD else local_path(table) for table in (data, *earlier))
+    manifests = [(None if path is None else find_manifest(path)) or {} for path in places]
+    own_beside, *others = (plain.get("beside_others", {}) for plain in manifests)
+    if not own_beside and not any(others):
         return {}
-    said: dict[str, Any] = {
-        "k": max(plain.get("job", {}).get("k", 1) for plain in found),
-        "in_order": all(each.get("rows") != "shuffled" for each in (own, *others)),
-        "one_level": all(each.get("one_level") for each in (own, *others)),
+    settings: dict[str, Any] = {
+        "k": max(plain.get("job", {}).get("k", 1) for plain in manifests),
+        "in_order": all(beside_entry.get("rows") != "shuffled" for beside_entry in (own_beside, *others)),
+        "one_level": all(beside_entry.get("one_level") for beside_entry in (own_beside, *others)),
     }
-    if all(each.get("quasi") for each in others):
-        said["beside_quasi"] = tuple(dict.fromkeys(name for each in others for name in each["quasi"]))
+    if all(other.get("quasi") for other in others):
+        settings["beside_quasi"] = tuple(dict.fromkeys(name for other in others for name in other["quasi"]))
     if not quasi:
-        said["quasi"] = tuple(own.get("quasi", ()))
-    elif forgotten := [name for name in own.get("quasi", ()) if name not in quasi]:
+        settings["quasi"] = tuple(own_beside.get("quasi", ()))
+    elif forgotten := [name for name in own_beside.get("quasi", ()) if name not in quasi]:
         note(f"The manifest of the release names {some(forgotten)} as quasi-identifiers too.")
-    shared = [name for name in own.get("keys", ()) if all(name in each.get("keys", ()) for each in others)]
+    shared = [name for name in own_beside.get("keys", ()) if all(name in other.get("keys", ()) for other in others)]
     if on is None and len(shared) == 1:
-        said["on"] = shared[0]
-    if on is not None or "on" in said:  # a column joins them, whatever their order
-        said |= {"in_order": True, "one_level": False}
-    elif said["in_order"]:
-        said["one_level"] = False
-    return said
+        settings["on"] = shared[0]
+    if on is not None or "on" in settings:  # a column joins them, whatever their order
+        settings |= {"in_order": True, "one_level": False}
+    elif settings["in_order"]:
+        settings["one_level"] = False
+    return settings
 
 
-def _show_model(out: Any, each: Any, what: str) -> None:
+def _show_model(out: Any, model_check: Any, what: str) -> None:
     from rich.text import Text
 
-    mark = Text("✓ ", style="bold green") if each.holds else Text("✗ ", style="bold red")
-    out.print(mark.append(f"{each.model}: {each.explanation}", style="default"))
-    if each.unguarded:
-        names = ", ".join(each.unguarded)
-        out.print(Text(f"  Suppressed rows show their values of {names}: too few of them, or too much alike."))
-    if not each.holds:
-        classes, rows = counted(each.failing_classes, "class"), of_units(each.failing_rows, what)
-        out.print(Text(f"  {classes} with {rows} {'fails' if each.failing_classes == 1 else 'fail'}, among them:"))
-        for example in each.examples:
+    mark = Text("✓ ", style="bold green") if model_check.holds else Text("✗ ", style="bold red")
+    out.print(mark.append(f"{model_check.model}: {model_check.explanation}", style="default"))
+    if model_check.unguarded:
+        names = ", ".join(model_check.unguarded)
+        out.print(
+            Text(
+                f"  Suppressed rows are published with their values of {names}, although there are too few of "
+                "them or a model does not hold."
+            )
+        )
+    if not model_check.holds:
+        classes, rows = counted(model_check.failing_classes, "class"), of_units(model_check.failing_rows, what)
+        out.print(
+            Text(f"  {classes} with {rows} {'fails' if model_check.failing_classes == 1 else 'fail'}, among them:")
+        )
+        for example in model_check.examples:
             out.print(Text("    " + ", ".join(f"{name} {label}" for name, label in example.items())))

@@ -25,26 +25,29 @@ TABLE = Needs("a table of counts to publish (-o FILE)", lambda given: given.outp
 def attack(
     original: o.Data,
     released: Annotated[
-        str | None, typer.Argument(help="The release, by Kanopy or another tool; left out, the job makes one.")
+        str | None, typer.Argument(help="The release, made by Kanopy or another tool. Without it, the job makes one.")
     ] = None,
     control: Annotated[
         str | None,
-        typer.Option(help="A table of other people of the same population, or the share of people to hold back (20%)."),
+        typer.Option(
+            help="A control group: a table of other people of the same population, or the share of people "
+            "to hold back (20%)."
+        ),
     ] = None,
     hierarchies: o.ReleaseHierarchies = None,
     beside: Annotated[
-        str | None, typer.Option("--beside", help="An earlier release of the same people: what do both give away?")
+        str | None, typer.Option("--beside", help="An earlier release of the same people, for attacks that use both.")
     ] = None,
     secret: Annotated[
         list[str] | None,
-        typer.Option(help=f"Columns whose values are guessed, {o.SEVERAL} [default: the sensitive ones]."),
+        typer.Option(help=f"Columns whose values the attacker guesses, {o.SEVERAL} [default: the sensitive ones]."),
     ] = None,
     first_source: Annotated[
         list[str] | None,
-        typer.Option(help=f"Columns that a first source holds, {o.SEVERAL} [default: half of them, by chance]."),
+        typer.Option(help=f"Columns that the attacker's first source contains, {o.SEVERAL} [default: a random half]."),
     ] = None,
-    guesses: Annotated[int, typer.Option(help="Guesses per attack.")] = 1000,
-    learn: Annotated[bool, typer.Option(help="Train a guesser as well (needs scikit-learn).")] = True,
+    guesses: Annotated[int, typer.Option(help="The number of guesses per attack.")] = 1000,
+    learn: Annotated[bool, typer.Option(help="Also guess with a trained model (needs scikit-learn).")] = True,
     layout: o.Form = None,
     **given: Any,
 ) -> None:
@@ -71,7 +74,7 @@ def attack(
         people = control if held else None if others is None else read_data(others, layout.of_others).frame
         earlier = None if beside is None else read_data(beside, layout.of_others).frame
         described = hierarchies_in(hierarchies, wanted.quasi or table.columns)
-        found = run(
+        attack_report = run(
             table, release, wanted.replaced(hierarchies={**wanted.hierarchies, **described}), control=people,
             beside=earlier, secrets=o.columns(secret), first=o.columns(first_source), guesses=guesses, learn=learn,
             seed=given["seed"], progress=show,
@@ -79,9 +82,11 @@ def attack(
         with staged(forbidden=inputs) as files:
             if report is not None:
                 files.bytes(
-                    report, found.to_document(_name(released or original)).to_bytes(report.suffix), private=True
+                    report, attack_report.to_document(_name(released or original)).to_bytes(report.suffix), private=True
                 )
-            show_all = worked_out({**found.to_dict(), "seconds": clock.total()}, lambda out: _show(out, found, report))
+            show_all = worked_out(
+                {**attack_report.to_dict(), "seconds": clock.total()}, lambda out: _show(out, attack_report, report)
+            )
     show_all()
 
 
@@ -95,41 +100,48 @@ def _job(given: dict[str, Any], held: bool) -> Any:
         return wanted
     if given["job"] is None:
         refuse_in_vain({"--control": Needs("the job that makes the release (--job FILE)", lambda _: False)})
-    said = {name: getattr(wanted, name) for name in ("quasi", "sensitive", "unit") if given[name]}
-    own = Job.read(given["job"])
-    return own.replaced(**said) if said else own
+    changes = {name: getattr(wanted, name) for name in ("quasi", "sensitive", "unit") if given[name]}
+    file_job = Job.read(given["job"])
+    return file_job.replaced(**changes) if changes else file_job
 
 
 def _name(address: str) -> str:
     return Path(shown_address(address)).name
 
 
-def _show(out: Any, found: Any, report: Path | None) -> None:
+def _show(out: Any, attack_report: Any, report: Path | None) -> None:
     from rich.text import Text
 
     from kanopy.report.text import percent
 
-    for line in found.notes:
+    for line in attack_report.notes:
         note(line)
-    out.print(Text(found.verdict))
+    out.print(Text(attack_report.verdict))
     rows = []
-    for each in found.attacks:
-        risk = each.risk
+    for attack_result in attack_report.attacks:
+        risk = attack_result.risk
         rows.append(
             (
-                f"{each.attack}: {each.detail}", f"{each.guesses:,}", percent(each.rate.value) if each.guesses else "–",
-                "–" if each.control is None else percent(each.control.value),
-                "–" if risk is None else f"{percent(risk.value)} ({risk.low:.1%}–{risk.high:.1%})", each.verdict,
+                f"{attack_result.attack}: {attack_result.detail}", f"{attack_result.guesses:,}",
+                percent(attack_result.rate.value) if attack_result.guesses else "–",
+                "–" if attack_result.control is None else percent(attack_result.control.value),
+                "–" if risk is None else f"{percent(risk.value)} ({risk.low:.1%}–{risk.high:.1%})",
+                attack_result.verdict,
             )
         )  # fmt: skip
     out.print(grid(("attack", ">guesses", ">rate", ">control", ">risk", ""), rows))
-    own = found.isolated
+    isolated = attack_report.isolated
     beside = (
         ""
-        if own.control_share is None
-        else f"; {percent(own.control_share)} of these isolate somebody in the control group"
+        if isolated.control_share is None
+        else f"; {percent(isolated.control_share)} of these isolate somebody in the control group"
     )
-    out.print(Text(f"Labels and untouched values isolate {own.people:,} of {found.people:,} {found.called}{beside}."))
+    out.print(
+        Text(
+            f"Labels and untouched values isolate {isolated.people:,} of {attack_report.people:,} "
+            f"{attack_report.called}{beside}."
+        )
+    )
     if report is not None:
         out.print(Text(f"Report: {report}"), soft_wrap=True)
 
@@ -138,7 +150,7 @@ def _show(out: Any, found: Any, report: Path | None) -> None:
 def cells(
     released: o.Data,
     by: BY = None,
-    least: Annotated[int, typer.Option(help="Counts of fewer people than this are small.")] = 11,
+    least: Annotated[int, typer.Option(help="Counts below this number are small.")] = 11,
     layout: o.Form = None,
     **given: Any,
 ) -> None:
@@ -160,55 +172,59 @@ def cells(
     check_outputs([*inputs, *([report] if report else [])], table=None if output is None else str(output))
     columns, unit = o.columns(by), o.columns(given["unit"])
     if output is not None and not columns:
-        raise JobError("Which columns does the table of counts have? Name up to three (--by).")
+        raise JobError("The table of counts needs columns. Name up to three (--by).")
     with progress_bar() as show:
         show(Step("reading", None, ""))
         frame = read_data(released, layout).frame
-        found = small_cells(frame, columns, least=least, unit=unit, progress=Progress(show))
+        report_of_cells = small_cells(frame, columns, least=least, unit=unit, progress=Progress(show))
         if output is not None:
             from dataclasses import replace
 
             table = protect_table(frame, columns, least=least, unit=unit, progress=Progress(show))
-            found = replace(found, table=table)
+            report_of_cells = replace(report_of_cells, table=table)
             if not table.holds:
                 raise DataError(
-                    f"The table by {', '.join(columns)} is too small to be protected: some small cell follows from its "
-                    "totals whatever is hidden. Name coarser columns, or fewer. Nothing was written."
+                    f"The table by {', '.join(columns)} cannot be protected: it is so small that a small cell "
+                    "follows from the totals whatever is hidden. Nothing was written. Name coarser or fewer columns."
                 )
         with staged(forbidden=inputs) as files:
-            if found.table is not None:
-                files.table(found.table.to_frame(), str(output))
+            if report_of_cells.table is not None:
+                files.table(report_of_cells.table.to_frame(), str(output))
             if report is not None:
-                files.bytes(report, found.to_document(_name(released)).to_bytes(report.suffix))
+                files.bytes(report, report_of_cells.to_document(_name(released)).to_bytes(report.suffix))
             show_all = worked_out(
-                {**found.to_dict(), "seconds": clock.total()}, lambda out: _show_cells(out, found, report)
+                {**report_of_cells.to_dict(), "seconds": clock.total()},
+                lambda out: _show_cells(out, report_of_cells, report),
             )
     show_all()
-    if found.table is None and not found.holds:
+    if report_of_cells.table is None and not report_of_cells.holds:
         raise typer.Exit(1)
 
 
-def _show_cells(out: Any, found: Any, report: Path | None) -> None:
+def _show_cells(out: Any, report_of_cells: Any, report: Path | None) -> None:
     from rich.text import Text
 
-    mark = "[bold green]✓[/]" if found.holds else "[bold red]✗[/]"
+    mark = "[bold green]✓[/]" if report_of_cells.holds else "[bold red]✗[/]"
     out.print(
-        f"{mark} {found.small:,} of {counted(found.cells, 'cell')} have 1 to {found.least - 1} {found.counted}; "
-        f"{counted(found.differences, 'further small count')} {'follows' if found.differences == 1 else 'follow'} by "
+        f"{mark} {report_of_cells.small:,} of {counted(report_of_cells.cells, 'cell')} have 1 to "
+        f"{report_of_cells.least - 1} {report_of_cells.counted}; "
+        f"{counted(report_of_cells.differences, 'further small count')} "
+        f"{'follows' if report_of_cells.differences == 1 else 'follow'} by "
         "subtraction."
     )
-    worst = sorted(found.crosses, key=lambda each: -(each.small + each.differences))[:10]
+    worst = sorted(report_of_cells.crosses, key=lambda cross: -(cross.small + cross.differences))[:10]
     rows = [
-        (" × ".join(each.columns), f"{each.cells:,}", f"{each.small:,}", f"{each.differences:,}")
-        for each in worst if each.small or each.differences
+        (" × ".join(cross.columns), f"{cross.cells:,}", f"{cross.small:,}", f"{cross.differences:,}")
+        for cross in worst if cross.small or cross.differences
     ]  # fmt: skip
     if rows:
         out.print(grid(("columns", ">cells", ">small", ">by subtraction"), rows))
-    if found.table is not None:
-        own = found.table
+    if report_of_cells.table is not None:
+        protected = report_of_cells.table
         out.print(
-            f"Table of counts: {int(own.primary.sum()):,} small and {own.complementary:,} further cells hidden of "
-            f"{len(own.counts):,}."
+            f"Table of counts: {int(protected.primary.sum()):,} small and {protected.complementary:,} further cells "
+            f"hidden of "
+            f"{len(protected.counts):,}."
         )
     if report is not None:
         out.print(Text(f"Report: {report}"), soft_wrap=True)
@@ -217,11 +233,13 @@ def _show_cells(out: Any, found: Any, report: Path | None) -> None:
 @o.command("job", "quasi", "sensitive", "unit", "report", seed=0, reads=ATTACKED_AND_K)
 def evidence(
     released: o.Data,
-    policy: Annotated[str, typer.Option(help=f"What is checked: {', '.join(POLICIES)}.")],
-    original: Annotated[str | None, typer.Option(help="The table that the release was made from.")] = None,
-    control: Annotated[str | None, typer.Option(help="A table of other people of the same population.")] = None,
-    threshold: Annotated[float | None, typer.Option(help="The risk a row may have.")] = None,
-    guesses: Annotated[int, typer.Option(help="Guesses per attack.")] = 1000,
+    policy: Annotated[str, typer.Option(help=f"The requirements to check: {', '.join(POLICIES)}.")],
+    original: Annotated[str | None, typer.Option(help="The original table of the release.")] = None,
+    control: Annotated[
+        str | None, typer.Option(help="A control group: a table of other people of the same population.")
+    ] = None,
+    threshold: Annotated[float | None, typer.Option(help="The accepted risk of a row.")] = None,
+    guesses: Annotated[int, typer.Option(help="The number of guesses per attack.")] = 1000,
     layout: o.Form = None,
     **given: Any,
 ) -> None:
@@ -242,12 +260,12 @@ def evidence(
     wanted = o.job_of(given)
     with progress_bar() as show:
         show(Step("reading", None, ""))
-        own = layout.over(wanted)
-        before = None if original is None else read_data(original, own).frame
+        own_layout = layout.over(wanted)
+        before = None if original is None else read_data(original, own_layout).frame
         others = None if control is None else read_data(control, layout.of_others).frame
-        rows = read_data(released, layout.of_others if original is not None else own).frame
+        rows = read_data(released, layout.of_others if original is not None else own_layout).frame
         manifest, checksum = manifest_beside(released)
-        found = report_policy(
+        policy_report = report_policy(
             Evidence(
                 asked, rows, before, others,
                 wanted if given["job"] is not None else None, manifest, wanted.quasi, wanted.sensitive, wanted.unit,
@@ -257,22 +275,24 @@ def evidence(
         )  # fmt: skip
         with staged(forbidden=inputs) as files:
             if report is not None:
-                files.bytes(report, found.to_document(_name(released)).to_bytes(report.suffix), private=True)
+                files.bytes(report, policy_report.to_document(_name(released)).to_bytes(report.suffix), private=True)
             show_all = worked_out(
-                {**found.to_dict(), "seconds": clock.total()}, lambda out: _show_policy(out, found, report)
+                {**policy_report.to_dict(), "seconds": clock.total()},
+                lambda out: _show_policy(out, policy_report, report),
             )
     show_all()
-    if not found.holds:
+    if not policy_report.holds:
         raise typer.Exit(1)
 
 
-def _show_policy(out: Any, found: Any, report: Path | None) -> None:
+def _show_policy(out: Any, policy_report: Any, report: Path | None) -> None:
     from rich.text import Text
 
-    mark = Text("✓ ", style="bold green") if found.holds else Text("✗ ", style="bold red")
-    out.print(mark + Text(found.verdict))
+    mark = Text("✓ ", style="bold green") if policy_report.holds else Text("✗ ", style="bold red")
+    out.print(mark + Text(policy_report.verdict))
     out.print(grid(("", "requirement", "state", "evidence"), (
-        (each.number, each.title, each.state, each.evidence) for each in found.requirements
+        (requirement.number, requirement.title, requirement.state,
+        requirement.evidence) for requirement in policy_report.requirements
     )))  # fmt: skip
     if report is not None:
         out.print(Text(f"Report: {report}"), soft_wrap=True)

@@ -41,7 +41,7 @@ def hierarchy_json(h: Hierarchy) -> str:
     }
     if h.nested and h.height <= DEEPEST_NESTED and _levels_follow_from_depth(h):
         text = json.dumps(head, ensure_ascii=False, allow_nan=False)
-        return f'{text[:-1]}, "tree": [{", ".join(_node(h, int(root)) for root in h.roots)}]}}'
+        return f'{text[:-1]}, "tree": [{_tree_text(h)}]}}'
     else:
         head["nodes"] = {
             "label": list(h.labels),
@@ -61,18 +61,23 @@ def _levels_follow_from_depth(h: Hierarchy) -> bool:
     return bool((h.depth[h.table] == np.arange(h.height, -1, -1)[:, None]).all())
 
 
-def _node(h: Hierarchy, node: int) -> str:
-    """A node and all below it as JSON text; dictionaries of 100,000 nodes would take most of the time."""
-    bounds = ""
+def _tree_text(h: Hierarchy) -> str:
+    """The nodes as nested JSON text; dictionaries of 100,000 nodes would take most of the time."""
+    labels = h.labels
+    bounds = [""] * len(labels)
     if h.low is not None and h.high is not None:
-        bounds = f', "low": {_number(h.low[node])}, "high": {_number(h.high[node])}'
-    children = h.children(node) if node >= h.size else []
-    below = f', "children": [{", ".join([_node(h, child) for child in children])}]' if children else ""
-    return f'{{"label": {encode_basestring(h.labels[node])}, "id": {node}{bounds}{below}}}'
+        # Whole numbers and finite fractions are written in JSON as Python writes them.
+        if not (np.isfinite(h.low).all() and np.isfinite(h.high).all()):
+            raise ValueError("Bounds that are not finite cannot be written as JSON.")
+        pairs = zip(h.low.tolist(), h.high.tolist(), strict=True)
+        bounds = [f', "low": {low!r}, "high": {high!r}' for low, high in pairs]
 
+    def node_text(node: int) -> str:
+        children = h.children(node) if node >= h.size else []
+        below = f', "children": [{", ".join([node_text(child) for child in children])}]' if children else ""
+        return f'{{"label": {encode_basestring(labels[node])}, "id": {node}{bounds[node]}{below}}}'
 
-def _number(value: Any) -> str:
-    return json.dumps(value.item(), allow_nan=False)
+    return ", ".join([node_text(int(root)) for root in h.roots])
 
 
 def parse_json(text: str, where: str, *, name: str = "") -> Hierarchy:
@@ -98,7 +103,7 @@ def parse_json(text: str, where: str, *, name: str = "") -> Hierarchy:
         return Hierarchy.from_parents(list(_from_elsewhere(content, None, where)), name=name)
     except (KeyError, TypeError, ValueError, IndexError, OverflowError) as error:
         raise HierarchyError(
-            f"{where} does not hold a hierarchy as expected ({type(error).__name__}: {error}). "
+            f"{where} does not contain a hierarchy in the expected format ({type(error).__name__}: {error}). "
             'Expected {"label": …, "children": […]} or a file that Kanopy wrote.'
         ) from error
 

@@ -71,10 +71,10 @@ def is_fhir(source: Any) -> bool:
     `::Resource` behind it."""
     if not isinstance(source, str):
         return False
-    place = Path(source.partition("::")[0])
-    if place.is_dir():
-        return any(_is_resources(file) for file in place.iterdir() if file.suffix in SUFFIXES)
-    return place.is_file() and (place.suffix in SUFFIXES or place.suffix == ".json") and _is_resources(place)
+    path = Path(source.partition("::")[0])
+    if path.is_dir():
+        return any(_is_resources(file) for file in path.iterdir() if file.suffix in SUFFIXES)
+    return path.is_file() and (path.suffix in SUFFIXES or path.suffix == ".json") and _is_resources(path)
 
 
 def _is_resources(file: Path) -> bool:
@@ -97,8 +97,8 @@ def read_fhir(source: str) -> dict[str, pl.DataFrame]:
     """
     import polars as pl
 
-    place = Path(source.partition("::")[0])
-    files = sorted(file for file in place.iterdir() if file.suffix in SUFFIXES) if place.is_dir() else [place]
+    path = Path(source.partition("::")[0])
+    files = sorted(file for file in path.iterdir() if file.suffix in SUFFIXES) if path.is_dir() else [path]
     rows: dict[str, list[dict[str, str | None]]] = {name: [] for name in FIELDS}
     urls: dict[str, str] = {}
     for file in files:
@@ -108,17 +108,17 @@ def read_fhir(source: str) -> dict[str, pl.DataFrame]:
                 if url and "id" in resource:
                     urls[url] = str(resource["id"])
                 rows[str(kind)].append({name: _value(resource, paths) for name, paths in FIELDS[str(kind)].items()})
-    found = {}
-    for name, own in rows.items():
-        if own:
-            frame = pl.DataFrame(own, schema=dict.fromkeys(FIELDS[name], pl.String))
+    frames = {}
+    for name, table_rows in rows.items():
+        if table_rows:
+            frame = pl.DataFrame(table_rows, schema=dict.fromkeys(FIELDS[name], pl.String))
             keys = [column for column in frame.columns if column.endswith("_id")]
             frame = frame.with_columns(pl.col(keys).replace(urls) if urls else pl.col(keys))
             frame = frame.with_columns(pl.col(keys).str.split("/").list.last())
-            found[name] = frame.select(c for c in frame.columns if c in keys or frame[c].null_count() < frame.height)
-    if not found:
-        raise DataError(f"{str(place)!r} holds no resources of the types {some(list(FIELDS))}.")
-    return found
+            frames[name] = frame.select(c for c in frame.columns if c in keys or frame[c].null_count() < frame.height)
+    if not frames:
+        raise DataError(f"{str(path)!r} has no resources of the types {some(list(FIELDS))}.")
+    return frames
 
 
 def fhir_table(source: str, name: str) -> pl.DataFrame:
@@ -140,33 +140,33 @@ def _resources(file: Path) -> Iterator[tuple[str | None, Mapping[str, Any]]]:
         )
     except (OSError, ValueError, RecursionError) as error:
         raise DataError(f"{str(file)!r} cannot be read as FHIR: {error}.") from None
-    for each in plain:
-        if not isinstance(each, Mapping):
-            raise DataError(f"{str(file)!r} holds something that is no FHIR resource.")
-        if each.get("resourceType") == "Bundle":
-            for entry in each.get("entry", ()):
+    for resource in plain:
+        if not isinstance(resource, Mapping):
+            raise DataError(f"{str(file)!r} contains an entry that is not a FHIR resource.")
+        if resource.get("resourceType") == "Bundle":
+            for entry in resource.get("entry", ()):
                 if isinstance(entry, Mapping) and isinstance(entry.get("resource"), Mapping):
                     yield entry.get("fullUrl"), entry["resource"]
         else:
-            yield None, each
+            yield None, resource
 
 
 def _value(resource: Mapping[str, Any], paths: Sequence[str]) -> str | None:
     for path in paths:
-        found: Any = resource
-        for part in path.split("."):
-            found = found[0] if isinstance(found, list) and found else found
-            found = found.get(part) if isinstance(found, Mapping) else None
-        found = found[0] if isinstance(found, list) and found else found
-        if found is not None and not isinstance(found, (Mapping, list)):
-            return str(found)
+        value: Any = resource
+        for name in path.split("."):
+            value = value[0] if isinstance(value, list) and value else value
+            value = value.get(name) if isinstance(value, Mapping) else None
+        value = value[0] if isinstance(value, list) and value else value
+        if value is not None and not isinstance(value, (Mapping, list)):
+            return str(value)
     return None
 
 
-def fhir_job(tables: Mapping[str, pl.DataFrame], place: str) -> dict[str, Any]:
+def fhir_job(tables: Mapping[str, pl.DataFrame], source: str) -> dict[str, Any]:
     """The job of the resources that are there: one table each, `::Resource` behind the place names it."""
     if "Patient" not in tables:
-        raise DataError(f"{place!r} holds no Patient resources: nothing says whom the others are about.")
+        raise DataError(f"{source!r} has no Patient resources, so the persons of the other resources are unknown.")
     keys = {"patient_id": "Patient", "encounter_id": "Encounter"}
     links = [
         {"from": f"{name}.{column}", "to": f"{keys[column]}.{column}"}
@@ -174,12 +174,12 @@ def fhir_job(tables: Mapping[str, pl.DataFrame], place: str) -> dict[str, Any]:
         for column in frame.columns
         if column in keys and keys[column] != name and keys[column] in tables
     ]
-    own = {
+    table_settings = {
         name: {
-            "data": f"{place}::{name}",
+            "data": f"{source}::{name}",
             "columns": {c: dict(s) for c, s in ROLES[name].items() if c in frame.columns},
         }
         for name, frame in tables.items()
     }
     whole = {"unit": "Patient.patient_id", "k": 5, "known": 1, "suppress": "5%", "keys": "numbers"}
-    return whole | {"tables": own, "links": links}
+    return whole | {"tables": table_settings, "links": links}

@@ -52,8 +52,10 @@ def is_omop(columns: Mapping[str, list[str]]) -> bool:
     >>> is_omop({"person": ["person_id", "sex"], "visit": ["person_id"]})
     False
     """
-    own = {name.lower(): {column.lower() for column in found} for name, found in columns.items()}
-    return {"person_id", "gender_concept_id"} <= own.get("person", set()) and len(own.keys() & PRESETS.keys()) > 1
+    lower_names = {name.lower(): {column.lower() for column in column_list} for name, column_list in columns.items()}
+    return {"person_id", "gender_concept_id"} <= lower_names.get("person", set()) and len(
+        lower_names.keys() & PRESETS.keys()
+    ) > 1
 
 
 def omop_job(columns: Mapping[str, list[str]], places: Mapping[str, str]) -> dict[str, Any]:
@@ -68,22 +70,28 @@ def omop_job(columns: Mapping[str, list[str]], places: Mapping[str, str]) -> dic
     links: list[dict[str, Any]] = []
     dates: list[str] = []
     named = {name.lower(): name for name in columns}
-    for known, presets in PRESETS.items():
-        if known not in named:
+    for preset_table, presets in PRESETS.items():
+        if preset_table not in named:
             continue
-        name = named[known]
-        own = {column.lower(): column for column in columns[name]}
-        roles = {own[column]: dict(settings) for column, settings in presets.items() if column in own}
+        name = named[preset_table]
+        column_of_lower = {column.lower(): column for column in columns[name]}
+        roles = {
+            column_of_lower[column]: dict(settings) for column, settings in presets.items() if column in column_of_lower
+        }
         tables[name] = {"data": places[name], "columns": roles}
-        dates += [f"{name}.{own[column]}" for column in presets if column in own and column.endswith("_date")]
+        dates += [
+            f"{name}.{column_of_lower[column]}"
+            for column in presets
+            if column in column_of_lower and column.endswith("_date")
+        ]
         for other in ("person", "visit_occurrence"):
             key = KEYS[other]
-            if other != known and other in named and key in own:
+            if other != preset_table and other in named and key in column_of_lower:
                 theirs = {column.lower(): column for column in columns[named[other]]}
-                links.append({"from": f"{name}.{own[key]}", "to": f"{named[other]}.{theirs[key]}"})
+                links.append({"from": f"{name}.{column_of_lower[key]}", "to": f"{named[other]}.{theirs[key]}"})
     person = named["person"]
     key = next(column for column in columns[person] if column.lower() == "person_id")
-    found: dict[str, Any] = {"unit": f"{person}.{key}", "k": 5, "known": 1, "suppress": "5%", "keys": "numbers"}
+    preset_job: dict[str, Any] = {"unit": f"{person}.{key}", "k": 5, "known": 1, "suppress": "5%", "keys": "numbers"}
     if dates:
-        found["shift-dates"] = {"days": DAYS, "columns": dates}
-    return found | {"tables": tables, "links": links}
+        preset_job["shift-dates"] = {"days": DAYS, "columns": dates}
+    return preset_job | {"tables": tables, "links": links}

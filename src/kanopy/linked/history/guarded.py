@@ -44,31 +44,34 @@ def guarded_columns(job: Job, key: bytes) -> list[str]:
 def values_to_record(made: OverTime, key: bytes) -> dict[str, dict[str, str]]:
     """Per column that a model is about, the keyed hash of the value of every person present."""
     columns = dict.fromkeys(name for model in made.result.job.models for name in model.sensitive)
-    found = {}
+    recorded = {}
     for name in columns:
         texts = labels_of_values(made.result.prepared.frame[name]).to_list()
         rows = made.present.of_row[~made.left_out].tolist()
         values: dict[str, list[str]] = {}
         for person, text in zip(rows, texts, strict=True):
             values.setdefault(made.present.unit[person], []).append(text)
-        hashes = {each: keyed(key, f"value {name}", each) for each in set(texts)}
-        found[name] = {unit: "+".join(sorted(hashes[each] for each in own)) for unit, own in values.items()}
-    return found
+        hashes = {text_value: keyed(key, f"value {name}", text_value) for text_value in set(texts)}
+        recorded[name] = {
+            unit: "+".join(sorted(hashes[text_value] for text_value in unit_texts))
+            for unit, unit_texts in values.items()
+        }
+    return recorded
 
 
 def require_guarded(job: Job, ledger: Ledger, columns: Sequence[str], key: bytes) -> None:
     """Refuse a job that drops the model of a column which an earlier release guarded."""
-    kept = set(guarded_columns(job, key))
+    guarded = set(guarded_columns(job, key))
     names = {value_column(name, key): name for name in columns}
     for event in ledger.releases:
         release = int(event["release"])
-        if lost := [at for at in event.get("guarded", ()) if at not in kept]:
-            known = [names[at] for at in lost if at in names]
-            what = some(known) if known else "a column that this table does not have"
+        if lost := [at for at in event.get("guarded", ()) if at not in guarded]:
+            known_names = [names[at] for at in lost if at in names]
+            what = some(known_names) if known_names else "a column that this table does not have"
             raise JobError(
                 f"Release {release} kept a privacy model of {what}, and this job has none: both releases together "
-                "could tell the values that the model hid. Give the job a model of the same column, or begin a new "
-                "ledger, with a new key, for releases that nobody can join with these."
+                "could reveal the values that the model protected. Give the job a model of the same column, or "
+                "begin a new ledger, with a new key, for releases that cannot be joined with these."
             )
 
 
@@ -79,8 +82,8 @@ def require_possible(job: Job, facts: Mapping[str, Any]) -> None:
             model.check(facts)
         except JobError as error:
             raise NoSolution(
-                f"Among the people that earlier releases leave, no group can keep the model {model.name!r}: {error}",
-                advice=["loosen the model", "begin a new ledger, with a new key, that nobody can join with this one"],
+                f"No group of the people that earlier releases allow satisfies the model {model.name!r}: {error}",
+                advice=["loosen the model", "begin a new ledger, with a new key, that cannot be joined with this one"],
             ) from error
 
 
@@ -98,10 +101,12 @@ def earlier_values(
     for model in job.models:
         for name in model.sensitive:
             texts = labels_of_values(frame[name]).to_list()
-            own = [keyed(key, f"value {name}", text) for text in texts]
-            for release, known in _recorded(ledger, name, key):
-                then = [known.get(present.unit[person], own[row]) for row, person in enumerate(rows.tolist())]
-                if then == own:
+            digests = [keyed(key, f"value {name}", text) for text in texts]
+            for release, earlier_value in _recorded(ledger, name, key):
+                then = [
+                    earlier_value.get(present.unit[person], digests[row]) for row, person in enumerate(rows.tolist())
+                ]
+                if then == digests:
                     continue
                 if not model.compares_values:
                     raise JobError(
@@ -111,7 +116,7 @@ def earlier_values(
                     )
                 title = f"{name} in release {release}"
                 if title in frame.columns:
-                    raise DataError(f"The table has a column {title!r}, which a ledger needs for itself. Rename it.")
+                    raise DataError(f"The table has a column {title!r}, a name that the ledger uses. Rename it.")
                 if all(column.name != title for column in columns):
                     columns.append(pl.Series(title, then, dtype=pl.String))
                 changes: dict[str, Any] = {"column": title}
@@ -123,12 +128,12 @@ def _recorded(ledger: Ledger, name: str, key: bytes) -> list[tuple[int, dict[str
     """Per release that recorded a column, the keyed hash of everybody's value there."""
     import polars as pl
 
-    at, found = value_column(name, key), []
+    at, recorded = value_column(name, key), []
     for release in range(1, ledger.last + 1):
         past = ledger.people(release)
         if at in past.columns:
-            found.append((release, dict(past.filter(pl.col(at).is_not_null()).select(UNIT, at).iter_rows())))
-    return found
+            recorded.append((release, dict(past.filter(pl.col(at).is_not_null()).select(UNIT, at).iter_rows())))
+    return recorded
 
 
 def require_models(made: OverTime, table: pl.DataFrame, names: Sequence[str], key: bytes) -> None:
@@ -145,8 +150,8 @@ def require_models(made: OverTime, table: pl.DataFrame, names: Sequence[str], ke
     if not job.models:
         return
     rows = made.present.of_row[~made.left_out]
-    frame, shown = made.result.prepared.frame, (table["now"] != SUPPRESSED).to_numpy()[rows]
-    groups = table[rows].filter(pl.Series(shown)).select(names)
+    frame, is_published = made.result.prepared.frame, (table["now"] != SUPPRESSED).to_numpy()[rows]
+    groups = table[rows].filter(pl.Series(is_published)).select(names)
     hierarchies = dict(made.result.prepared.table.confidential)  # type: ignore[union-attr]
     for model in job.models:
         if len(model.sensitive) != 1 or model.hidden or model.quasi or model.all_quasi or model.needs_weights:
@@ -155,16 +160,19 @@ def require_models(made: OverTime, table: pl.DataFrame, names: Sequence[str], ke
         present = frame[name]
         judged = [("now", present, hierarchies)]
         if model.compares_values:
-            own = [keyed(key, f"value {name}", text) for text in labels_of_values(present).to_list()]
-            for release, known in _recorded(made.ledger, name, key):
-                then = [known.get(made.present.unit[person], own[row]) for row, person in enumerate(rows.tolist())]
-                there = np.array([made.present.unit[person] in known for person in rows.tolist()], np.bool_)
+            digests = [keyed(key, f"value {name}", text) for text in labels_of_values(present).to_list()]
+            for release, earlier_value in _recorded(made.ledger, name, key):
+                then = [
+                    earlier_value.get(made.present.unit[person], digests[row])
+                    for row, person in enumerate(rows.tolist())
+                ]
+                there = np.array([made.present.unit[person] in earlier_value for person in rows.tolist()], np.bool_)
                 if there.any():
                     judged.append((str(release), pl.Series(name, then, dtype=pl.String), {}))
         for when_told, values, trees in judged:
             values = values.alias(name)
             seen = published_classes(
-                groups.with_columns(values.filter(pl.Series(shown))), list(names), [model],
+                groups.with_columns(values.filter(pl.Series(is_published))), list(names), [model],
                 Background(values.to_frame(), trees),
             )  # fmt: skip
             wrong = int((failing(model, seen) & (seen.sizes > 0)).sum())

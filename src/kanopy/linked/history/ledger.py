@@ -97,57 +97,55 @@ def read_ledger(folder: str | os.PathLike[str], key: bytes | None = None) -> Led
 
     A folder that does not exist, or is empty, is a ledger without releases.
     """
-    place = Path(folder)
-    if place.exists() and not place.is_dir():
-        raise DataError(f"The ledger {str(place)!r} is a file. Name a folder.")
-    listed = place / RELEASES
+    path = Path(folder)
+    if path.exists() and not path.is_dir():
+        raise DataError(f"The ledger {str(path)!r} is a file. Name a folder.")
+    listed = path / RELEASES
     if not listed.exists():
-        if place.is_dir() and any(file.name != LOCK for file in place.iterdir()):
+        if path.is_dir() and any(file.name != LOCK for file in path.iterdir()):
             raise DataError(
-                f"The folder {str(place)!r} holds other files and no {RELEASES}. Name an empty folder, or a ledger."
+                f"The folder {str(path)!r} contains other files and no {RELEASES}. Name an empty folder, or a ledger."
             )
-        return Ledger(place)
+        return Ledger(path)
     try:
-        events = read_chain(listed, place / HEAD)
+        events = read_chain(listed, path / HEAD)
     except Broken as error:
-        raise _altered(place, str(error)) from None
+        raise _altered(path, str(error)) from None
     if events[0].get("format") != FORMAT:
-        raise _altered(place, f"{RELEASES} does not begin as a ledger")
-    ledger = Ledger(place, tuple(events))
+        raise _altered(path, f"{RELEASES} does not begin like a ledger")
+    ledger = Ledger(path, tuple(events))
     digests: dict[int, str] = {}
     for event in events:
         for release, digest in event.get("files", {}).items():
             digests[int(release)] = digest
     for release, digest in digests.items():
-        file = place / _file_of(release)
+        file = path / _file_of(release)
         if not file.is_file() or digest_of(file.read_bytes()) != digest:
-            raise _altered(place, f"{file.name} is missing or changed")
+            raise _altered(path, f"{file.name} is missing or changed")
     if key is not None and events[0]["key"] != keyed(key, "key", "check"):
         raise DataError(
-            f"The ledger {str(place)!r} was written with another key: people would not be recognized. Give the "
-            "key that "
-            "the earlier releases were made with (--key-file)."
+            f"The ledger {str(path)!r} was written with another key, so people cannot be recognized. Give the key of "
+            "the earlier releases (--key-file)."
         )
     return ledger
 
 
-def _altered(place: Path, what: str) -> DataError:
+def _altered(path: Path, what: str) -> DataError:
     return DataError(
-        f"The ledger {str(place)!r} is not whole: {what}. Nothing was written. Restore it from a copy; a ledger "
-        "with gaps "
-        "cannot say what earlier releases gave away."
+        f"The ledger {str(path)!r} is not complete: {what}. Nothing was written. Restore it from a copy: a ledger "
+        "with gaps does not record what earlier releases disclosed."
     )
 
 
 @contextlib.contextmanager
 def locked(folder: str | os.PathLike[str]) -> Iterator[Path]:
     """Keep others from writing the same ledger; a run that was killed holds nothing."""
-    place = private_folder(Path(folder))
-    handle = os.open(place / LOCK, os.O_CREAT | os.O_RDWR, 0o600)
+    path = private_folder(Path(folder))
+    handle = os.open(path / LOCK, os.O_CREAT | os.O_RDWR, 0o600)
     try:
         if not _take(handle):
-            raise DataError(f"Another run is writing the ledger {str(place)!r}. Wait until it has ended.")
-        yield place
+            raise DataError(f"Another run is writing the ledger {str(path)!r}. Wait until it has ended.")
+        yield path
     finally:
         os.close(handle)
 
@@ -196,22 +194,22 @@ def forget(folder: str | os.PathLike[str], values: Sequence[str], key: bytes) ->
     with locked(folder):
         ledger = read_ledger(folder, key)
         if not ledger.releases:
-            raise DataError(f"The ledger {str(ledger.folder)!r} has no releases: there is nobody to forget.")
+            raise DataError(f"The ledger {str(ledger.folder)!r} has no releases, so there is nobody to forget.")
         units = [keyed(key, "unit", value) for value in values]
         last = ledger.people(ledger.last)
-        known = [unit for unit in units if unit in set(last[UNIT].to_list())]
-        if not known:
+        units_known = [unit for unit in units if unit in set(last[UNIT].to_list())]
+        if not units_known:
             raise JobError(
                 f"Nobody of {some([f'{len(values)} named'])} is in the ledger. Check the values and the key."
             )
         files = {}
         for release in range(1, ledger.last + 1):
             frame = ledger.people(release)
-            kept = frame.filter(~pl.col(UNIT).is_in(known))
-            if kept.height < frame.height:
-                files[release] = parquet_bytes(kept)
-        event = {"event": "forget", "date": now(), "units": sorted(known)}
+            remaining = frame.filter(~pl.col(UNIT).is_in(units_known))
+            if remaining.height < frame.height:
+                files[release] = parquet_bytes(remaining)
+        event = {"event": "forget", "date": now(), "units": sorted(units_known)}
         with staged() as release_files:
             for path, content in with_event(ledger, event, files).items():
                 release_files.bytes(path, content, private=True)
-    return len(known)
+    return len(units_known)

@@ -125,9 +125,8 @@ def unit_columns(job: Job) -> tuple[str, ...]:
     if len(job.pseudonymize) == 1:
         return tuple(job.pseudonymize)
     raise JobError(
-        "A ledger recognizes people from release to release. Name the column that says who a row is about "
-        "(unit, --unit), "
-        "or publish one column as a pseudonym."
+        "A ledger recognizes people from release to release. Name the column of the person (unit, --unit), or "
+        "publish one column as a pseudonym."
     )
 
 
@@ -151,65 +150,75 @@ def anonymize_over_time(
     from kanopy.metrics.release_losses import release_losses
 
     if not isinstance(job, Job) or job.masks:
-        raise JobError(
-            "A ledger keeps a promise about classes of labels; the algorithm substitutes answers. Use "
-            "'optimal' or 'best'."
-        )
+        raise JobError("A ledger needs classes of labels, and the algorithm replaces answers. Use 'optimal' or 'best'.")
     if job.separators or population is not None or any(model.needs_population for model in job.models):
         raise JobError("A ledger cannot be combined with lists or with a population. Leave one of them out.")
+    if job.sample < 1:
+        raise JobError(
+            "A ledger counts who is in each release, and a new sample of every month lets people come and go. Leave "
+            "the sample or the ledger out."
+        )
     clock = clock or Clock()
     with clock.stage("read"):
         whole = read_records(data, job)
     job = job.replaced(skip_rows=0, column_tokens={}, decimals={}, **UNSAID_LAYOUT)
     unit = unit_columns(job)
     if COLUMN in whole.columns:
-        raise DataError(f"The table has a column {COLUMN!r}, which a ledger needs for itself. Rename it.")
+        raise DataError(f"The table has a column {COLUMN!r}, a name that the ledger uses. Rename it.")
     present = present_people(whole, unit, job.missing_tokens, ledger, key)
     if not job.unit and len(present.unit) < whole.height:
         raise JobError(
-            f"{whole.height - len(present.unit):,} of {whole.height:,} rows are about somebody who has another row, "
-            f"and the job counts rows. Say that {some(list(unit))} says who a row is about (unit, --unit)."
+            f"{whole.height - len(present.unit):,} of {whole.height:,} rows belong to a person who has another row, "
+            f"and the job counts rows. Name {some(list(unit))} as the unit (unit, --unit)."
         )
     lost, lines = left_out(present, ledger, job.k, key)
     if lost.all():
         raise NoSolution(
-            f"No row can be published: fewer than k = {job.k:,} people share what the earlier releases say of each.",
+            f"No row can be published: fewer than k = {job.k:,} people share the history of each person in the "
+            "earlier releases.",
             advice=["choose a smaller k"],
         )
     frame = whole.filter(pl.Series(~lost))
     rows = present.of_row[~lost]
     histories = pl.Series(COLUMN, [present.history[person] for person in rows.tolist()], dtype=pl.String)
-    own, extra = frame.with_columns(histories), with_history(job, histories)
+    extended, extra = frame.with_columns(histories), with_history(job, histories)
     require_guarded(job, ledger, whole.columns, key)
     earlier = earlier_values(job, ledger, present, rows, frame, key)
     if earlier:
-        own = own.with_columns(list(earlier[0]))
+        extended = extended.with_columns(list(earlier[0]))
         sensitive = [*job.sensitive, *(column.name for column in earlier[0])]
         extra = extra.replaced(models=[*job.models, *earlier[1]], sensitive=sensitive)
-    prepared = prepare(own, extra, source=source, clock=clock, progress=progress)
+    prepared = prepare(extended, extra, source=source, clock=clock, progress=progress)
     if prepared.units is not None and (prepared.units.known != ALL or job.models):
         raise JobError(
-            "Several rows are about one person, and a ledger records all that a release says of each: "
+            "Several rows belong to one person, and a ledger records all rows of a person: "
             + ("the job must protect all rows (known = all)." if prepared.units.known != ALL else
-               "models of sensitive columns are not kept over time then. Leave them out, or make one row per person.")
+               "models of sensitive columns are not supported over time in this case. Leave them out, or make one "
+               "row per person.")
         )  # fmt: skip
     with clock.stage("search"):
         assert isinstance(prepared.job, Job)
         if ledger.releases:
             require_possible(prepared.job, prepared.domain.facts)
-        found = drawn_within_margin(prepared, prepared.job, search(prepared, prepared.job, progress), key, progress)
-    assert isinstance(found, Solution) and isinstance(prepared.table, Generalizable)
+        given_solution = drawn_within_margin(
+            prepared, prepared.job, search(prepared, prepared.job, progress), key, progress
+        )
+    assert isinstance(given_solution, Solution) and isinstance(prepared.table, Generalizable)
     trees = {name: tree for name, tree in prepared.table.hierarchies.items() if name != COLUMN}
     plain = prepare(
         frame, job.replaced(hierarchies={**job.hierarchies, **trees}), source=source, clock=clock, progress=progress
     )
     plain = replace(plain, job=job)
     at = prepared.domain.names.index(COLUMN)
-    recoding = _without(found.recoding, at)
-    levels = None if found.levels is None else tuple(level for j, level in enumerate(found.levels) if j != at)
+    recoding = _without(given_solution.recoding, at)
+    levels = (
+        None
+        if given_solution.levels is None
+        else tuple(level for j, level in enumerate(given_solution.levels) if j != at)
+    )
     weights = [job.weights.get(name, 1.0) for name in plain.domain.names]
     losses = release_losses(plain.domain, recoding, weights, levels)
-    solution = replace(found, recoding=recoding, levels=levels, score=losses.get(job.metric, losses["loss"]))
+    solution = replace(given_solution, recoding=recoding, levels=levels, score=losses.get(job.metric, losses["loss"]))
     steps = MemorySteps(lambda: plain, job, key=key, clock=clock, notify=progress)
     result = make_release(steps, solution=solution)
     notes = tuple(note for note in result.notes if COLUMN not in note)
@@ -222,8 +231,8 @@ def anonymize_over_time(
 def _without(recoding: Recoding, at: int) -> Recoding:
     """A recoding without one of its columns."""
 
-    def rest(own: Sequence[Any]) -> tuple[Any, ...]:
-        return tuple(each for j, each in enumerate(own) if j != at)
+    def rest(parts: Sequence[Any]) -> tuple[Any, ...]:
+        return tuple(part_of_column for j, part_of_column in enumerate(parts) if j != at)
 
     return replace(
         recoding, codes=np.ascontiguousarray(np.delete(recoding.codes, at, axis=1)), labels=rest(recoding.labels),
@@ -245,23 +254,24 @@ def present_people(
     names = ["\0".join(column[row] for column in texts) for row in first.tolist()]
     hashes = [keyed(key, "unit", name) for name in names]
     named = np.arange(count) < count - alone
-    known: dict[str, str] = {}
+    history_of_unit: dict[str, str] = {}
     if ledger.releases:
         expected = ledger.releases[0]["unit_sha256"]
         if expected != unit_digest(called or unit, key):
             raise DataError(
-                f"The ledger {str(ledger.folder)!r} is about another unit than {some(list(called or unit))}. Name the "
-                "unit of the "
-                "earlier releases, or another ledger."
+                f"The ledger {str(ledger.folder)!r} has another unit than {some(list(called or unit))}. Name the "
+                "unit of the earlier releases, or another ledger."
             )
         last = ledger.people(ledger.last)
-        known = dict(zip(last[UNIT].to_list(), last[HISTORY].to_list(), strict=True))
-        if not any(each in known for each in hashes):
+        history_of_unit = dict(zip(last[UNIT].to_list(), last[HISTORY].to_list(), strict=True))
+        if not any(digest in history_of_unit for digest in hashes):
             raise DataError(
-                f"None of the {count:,} people of the table is in the ledger {str(ledger.folder)!r}: it is of another "
-                "table. Name the ledger of this table, or an empty folder."
+                f"None of the {count:,} people of the table is in the ledger {str(ledger.folder)!r}, so it belongs "
+                "to another table. Name the ledger of this table, or an empty folder."
             )
-    histories = [known.get(each, NEW) if there else NEW for each, there in zip(hashes, named.tolist(), strict=True)]
+    histories = [
+        history_of_unit.get(digest, NEW) if there else NEW for digest, there in zip(hashes, named.tolist(), strict=True)
+    ]
     return Present(numbers.astype(np.int64), tuple(hashes), tuple(histories), named)
 
 
@@ -276,12 +286,12 @@ def left_out(present: Present, ledger: Ledger, k: int, key: bytes) -> tuple[Mask
         counts[history] = counts.get(history, 0) + 1
     forgotten = ledger.forgotten
     few = np.array([counts[history] < k for history in present.history], np.bool_)
-    gone = np.array([unit in forgotten for unit in present.unit], np.bool_)
-    if gone.any():
-        kept: dict[str, int] = {}
-        for history, away in zip(present.history, gone.tolist(), strict=True):
-            kept[history] = kept.get(history, 0) + (not away)
-        few = np.array([kept[history] < k for history in present.history], np.bool_) | gone
+    is_left_out = np.array([unit in forgotten for unit in present.unit], np.bool_)
+    if is_left_out.any():
+        present_units: dict[str, int] = {}
+        for history, away in zip(present.history, is_left_out.tolist(), strict=True):
+            present_units[history] = present_units.get(history, 0) + (not away)
+        few = np.array([present_units[history] < k for history in present.history], np.bool_) | is_left_out
     lost = few[present.of_row]
     if not ledger.releases:
         return np.zeros(len(lost), np.bool_), ()
@@ -298,8 +308,8 @@ def left_out(present: Present, ledger: Ledger, k: int, key: bytes) -> tuple[Mask
     away, below = already_told(ledger, k)
     if below:
         lines.append(
-            f"The earlier releases alone tell {below:,} of {away:,} people from fewer than k = {k:,}: this "
-            "cannot be undone."
+            f"In the earlier releases alone, {below:,} of {away:,} people share their labels with fewer than k = "
+            f"{k:,} people: this cannot be undone."
         )
     return lost, tuple(lines)
 
@@ -314,13 +324,13 @@ def already_told(ledger: Ledger, k: int) -> tuple[int, int]:
         for release in range(1, ledger.last + 1)
     ]
     whole = last.select(UNIT)
-    for each in states:
-        whole = whole.join(each, on=UNIT, how="left")
+    for state in states:
+        whole = whole.join(state, on=UNIT, how="left")
     names = [f"s{release}" for release in range(1, ledger.last + 1)]
     whole = whole.with_columns(pl.col(names).fill_null(ABSENT))
-    shown = whole.filter(pl.any_horizontal(~pl.col(names).is_in([ABSENT, SUPPRESSED])))
-    shared = shown.with_columns(pl.len().over(names).alias("n"))["n"]
-    return shown.height, int((shared < k).sum())
+    published_people = whole.filter(pl.any_horizontal(~pl.col(names).is_in([ABSENT, SUPPRESSED])))
+    shared = published_people.with_columns(pl.len().over(names).alias("n"))["n"]
+    return published_people.height, int((shared < k).sum())
 
 
 def states_of(made: OverTime, key: bytes) -> list[str]:
@@ -328,12 +338,12 @@ def states_of(made: OverTime, key: bytes) -> list[str]:
     result, present = made.result, made.present
     names = list(result.prepared.names)
     published = result.published
-    kept = np.flatnonzero(~made.left_out)
-    kept = kept if result.kept is None else kept[result.kept]
+    published_people = np.flatnonzero(~made.left_out)
+    published_people = published_people if result.kept is None else published_people[result.kept]
     solution = result.solution
     assert solution is not None
-    shown = solution.recoding.group_of_row >= 0
-    shown = shown if result.kept is None else shown[result.kept]
+    is_shown = solution.recoding.group_of_row >= 0
+    is_shown = is_shown if result.kept is None else is_shown[result.kept]
     import polars as pl
 
     rows = published.select(
@@ -345,17 +355,25 @@ def states_of(made: OverTime, key: bytes) -> list[str]:
     first = pl.DataFrame({"rank": rows, "text": texts}).unique("rank")
     classes = {rank: keyed(key, "class", text) for rank, text in first.iter_rows()}
     held: dict[int, list[str]] = {}
-    for person, rank, there in zip(present.of_row[kept].tolist(), rows.to_list(), shown.tolist(), strict=True):
+    for person, rank, there in zip(
+        present.of_row[published_people].tolist(), rows.to_list(), is_shown.tolist(), strict=True
+    ):
         if there:
             held.setdefault(person, []).append(classes[rank])
-    found = []
+    states = []
     several: dict[tuple[str, ...], str] = {}
     for person in range(len(present.unit)):
-        own = tuple(sorted(held.get(person, ())))
-        if own not in several:
-            several[own] = SUPPRESSED if not own else own[0] if len(own) == 1 else keyed(key, "trace", "\0".join(own))
-        found.append(several[own])
-    return found
+        group_key = tuple(sorted(held.get(person, ())))
+        if group_key not in several:
+            several[group_key] = (
+                SUPPRESSED
+                if not group_key
+                else group_key[0]
+                if len(group_key) == 1
+                else keyed(key, "trace", "\0".join(group_key))
+            )
+        states.append(several[group_key])
+    return states
 
 
 def _next(
@@ -458,19 +476,20 @@ def publish_over_time(
     from kanopy.release.writing import inputs_of, write_files
 
     clock, notify = Clock(), Progress(progress)
-    own = inputs_of(data)
-    forbidden = [*own, *inputs_of(*getattr(job, "hierarchies", {}).values(), *inputs)]
-    with locked(folder) as place:
+    input_paths = inputs_of(data)
+    forbidden = [*input_paths, *inputs_of(*getattr(job, "hierarchies", {}).values(), *inputs)]
+    with locked(folder) as folder_path:
         files.check(forbidden, job)
-        ledger = read_ledger(place, key)
+        ledger = read_ledger(folder_path, key)
         with clock.stage("read"):
             layout = Layout.of(job)
             table = read() if read is not None else read_source(data, layout=layout) if is_source(data) else None
         frame = data if table is None else table.frame
         made = anonymize_over_time(frame, job, ledger, key, source=source, clock=clock, progress=notify)
         whole = replace(files, ledger=lambda recorded: made.record(key, recorded))
-        said = write_files(
-            made.result, whole, dialect=None if table is None else table.dialect, read_from=own[0] if own else None,
+        messages = write_files(
+            made.result, whole, dialect=None if table is None else table.dialect,
+            read_from=input_paths[0] if input_paths else None,
             neutralize=neutralize or job.neutralize_formulas, inputs=forbidden, finish=finish, progress=notify,
         )  # fmt: skip
-    return made.result, said
+    return made.result, messages

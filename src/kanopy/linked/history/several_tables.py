@@ -52,7 +52,10 @@ class TablesOverTime:
     def record(self, key: bytes, files: Mapping[str, Path]) -> dict[Path, bytes]:
         """The files of the ledger after this release, with one digest of all published files."""
         job = self.result.job
-        settings = {**job.plain, "tables": {name: {**own, "data": ""} for name, own in job.tables.items()}}
+        settings = {
+            **job.plain,
+            "tables": {name: {**table_settings, "data": ""} for name, table_settings in job.tables.items()},
+        }
         digests = [f"{name} {hashlib.sha256(path.read_bytes()).hexdigest()}" for name, path in sorted(files.items())]
         return recorded_release(
             self.ledger, self.present, self.states, key,
@@ -83,11 +86,12 @@ def require_possible_over_time(job: LinkedJob, ledger: Ledger) -> None:
             "A ledger of several tables does not keep models of sensitive columns over time. Leave the models out, or "
             "publish the table that has them by itself."
         )
-    own = [f"{name}.{column}" for name in job.tables for column in job.key_columns(name)
+    event_keys = [f"{name}.{column}" for name in job.tables for column in job.key_columns(name)
            if key_domain(job, _at(job, name, column)) != job.unit]  # fmt: skip
-    if job.keys == "hash" and own:
+    if job.keys == "hash" and event_keys:
         raise JobError(
-            f"Hashed keys of events ({', '.join(own[:5])}) stay the same from release to release: they tell which "
+            f"Hashed keys of events ({', '.join(event_keys[:5])}) stay the same from release to release: they tell "
+            f"which "
             'published rows are the same event. Write keys = "numbers" or keys = "none".'
         )
     for event in ledger.releases:
@@ -125,38 +129,42 @@ def anonymize_tables_over_time(
         )
     if COLUMN in related.frames[related.people].columns:
         raise DataError(f"The table {related.people!r} has a column {COLUMN!r}, which a ledger needs. Rename it.")
-    own = present_people(
+    people_present = present_people(
         related.frames[related.people], [job.unit.column], job.job_of(related.people).missing_tokens, ledger, key,
         called=[str(job.unit)],
     )  # fmt: skip
-    every = np.concatenate([own.of_row[related.unit_of_row[name]] for name in related.order])
-    lost, lines = left_out(replace(own, of_row=every), ledger, job.k, key)
-    gone = np.zeros(len(own.unit), np.bool_)
-    gone[every[lost]] = True
-    if gone.all():
+    every = np.concatenate([people_present.of_row[related.unit_of_row[name]] for name in related.order])
+    lost, lines = left_out(replace(people_present, of_row=every), ledger, job.k, key)
+    is_left_out = np.zeros(len(people_present.unit), np.bool_)
+    is_left_out[every[lost]] = True
+    if is_left_out.all():
         raise NoSolution(
-            f"No row can be published: fewer than k = {job.k:,} people share what the earlier releases say of each.",
+            f"No row can be published: fewer than k = {job.k:,} people share the history of each person in the "
+            "earlier releases.",
             advice=["choose a smaller k"],
         )
-    rows, kept = related.rows, _without(job, related, own, gone) if gone.any() else related
-    assert kept.people is not None
-    here = own.of_row[~gone[own.of_row]]
-    history = pl.Series(COLUMN, [own.history[person] for person in here.tolist()], dtype=pl.String)
+    rows, remaining = (
+        related.rows,
+        _without(job, related, people_present, is_left_out) if is_left_out.any() else related,
+    )
+    assert remaining.people is not None
+    here = people_present.of_row[~is_left_out[people_present.of_row]]
+    history = pl.Series(COLUMN, [people_present.history[person] for person in here.tolist()], dtype=pl.String)
     # Hashed keys need the secret; fresh numbers do not, and a shift of dates is the same in every release with it.
     secret = key if job.keys == "hash" or job.shift_dates is not None else None
-    result = release_tables(job, kept, sources, secret, notify, clock, history)
+    result = release_tables(job, remaining, sources, secret, notify, clock, history)
     result = replace(result, notes=(*result.notes, *lines))
-    states = states_of_people(result, own, here, key)
-    require_shared(ledger, own, states, job.k)
-    return TablesOverTime(result, ledger, own, tuple(states), rows)
+    states = states_of_people(result, people_present, here, key)
+    require_shared(ledger, people_present, states, job.k)
+    return TablesOverTime(result, ledger, people_present, tuple(states), rows)
 
 
-def _without(job: LinkedJob, related: Related, present: Present, gone: Any) -> Related:
+def _without(job: LinkedJob, related: Related, present: Present, is_left_out: Any) -> Related:
     """The tables without people who cannot be in any release."""
     import polars as pl
 
     frames = {
-        name: frame.filter(pl.Series(~gone[present.of_row[related.unit_of_row[name]]]))
+        name: frame.filter(pl.Series(~is_left_out[present.of_row[related.unit_of_row[name]]]))
         for name, frame in related.frames.items()
     }
     return replace(relate(job, frames), notes=related.notes)
@@ -173,12 +181,16 @@ def states_of_people(result: LinkedResult, present: Present, here: Any, key: byt
     people = str(related.people)
     owners, _, looked = looked_at(job, related, result.tables, result.frames, result.kept)
     parts = []
-    for name, own in looked.items():
+    for name, looked_table in looked.items():
         if job.known_rows == 0 and name != people:
             continue
-        labels = [labels_of_values(own[column]).alias(column) for column in sorted(own.columns) if column != "\0unit"]
+        labels = [
+            labels_of_values(looked_table[column]).alias(column)
+            for column in sorted(looked_table.columns)
+            if column != "\0unit"
+        ]
         text = pl.select(pl.concat_str([pl.lit(name), *labels], separator="\0")).to_series()
-        parts.append(pl.DataFrame({"owner": own["\0unit"], "text": text}))
+        parts.append(pl.DataFrame({"owner": looked_table["\0unit"], "text": text}))
     traces = pl.concat(parts).group_by("owner").agg(pl.col("text").sort().str.join("\1"))
     text_of = dict(traces.iter_rows())
     published = here[np.flatnonzero(result.kept[people])]
@@ -227,9 +239,9 @@ def publish_tables_over_time(
     linked = checked_job(linked, key if linked.keys == "hash" else None)
     check_folder(output)
     check_report_name(beside.get("report"))
-    with locked(folder) as place:
+    with locked(folder) as folder_path:
         made = anonymize_tables_over_time(
-            linked, read_ledger(place, key), key, encoding=encoding, notify=Progress(progress), clock=Clock()
+            linked, read_ledger(folder_path, key), key, encoding=encoding, notify=Progress(progress), clock=Clock()
         )
         files = made.result.write(output, internal=lambda staged: made.record(key, staged), **beside)
     return made.result, files

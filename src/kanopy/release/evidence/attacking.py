@@ -65,11 +65,11 @@ def attack(
         return attack_release(original, released, job, control=control, **settings, **more)
     if released is not None:
         raise JobError(
-            "A control group is held back before the release is made, and this release is made already. Give the "
+            "A share can only be held back before the release is made, and this release exists already. Give the "
             "table of other people (--control FILE), or leave the release out and give its job (--job FILE)."
         )
     if job is None:
-        raise JobError("Which job makes the release of those who are not held back? Give one (job=…, --job FILE).")
+        raise JobError("A release of the people who are not held back needs a job (job=…, --job FILE).")
     share = float(taken(Share(), control, "control"))
     return _held_out(original, job, share, settings, more)
 
@@ -109,20 +109,20 @@ def _held_out(
     studied = studied_job(wanted, more)
     wanted = wanted.replaced(**{name: getattr(studied, name) for name in more}) if more else wanted
     frame = read_records(original, wanted)
-    kept, apart = hold_out(frame, share, wanted.unit, settings["seed"])
+    released_part, apart = hold_out(frame, share, wanted.unit, settings["seed"])
     progress = settings["progress"]
     if progress is not None:
-        progress(Step("making the release", None, f"{kept.height:,} rows"))
+        progress(Step("making the release", None, f"{released_part.height:,} rows"))
     # The records are read already: rows to skip and missing tokens do not apply again.
     secret = hashlib.sha256(f"attack {settings['seed']}".encode()).digest() if wanted.margin else None
-    result = anonymize(kept, wanted.replaced(skip_rows=0), key=secret)  # the same figures for the same seed
+    result = anonymize(released_part, wanted.replaced(skip_rows=0), key=secret)  # the same figures for the same seed
     released = to_polars(result.data)[0]
     return attack_tables(
-        kept, released, apart, quasi=wanted.quasi, sensitive=_sensitive(wanted), unit=wanted.unit,
+        released_part, released, apart, quasi=wanted.quasi, sensitive=_sensitive(wanted), unit=wanted.unit,
         hierarchies=dict(result.hierarchies), earlier=settings["earlier"] and to_polars(settings["earlier"])[0],
         secrets=taken(ColumnNames(), settings["secrets"], "secrets"), first=taken(ColumnNames(), settings["first"],
         "first"), guesses=settings["guesses"], learn=settings["learn"], seed=settings["seed"], progress=progress,
-        job=wanted, partner=np.arange(kept.height) if released.height == kept.height else None,
+        job=wanted, partner=np.arange(released_part.height) if released.height == released_part.height else None,
         notes=(f"{apart.height:,} rows were held back as a control group; the job made the release of the others.",),
     )  # fmt: skip
 
@@ -140,16 +140,16 @@ def manifest_beside(released: str) -> tuple[dict[str, Any] | None, str]:
     from kanopy._table.sources import local_path
     from kanopy.release.manifest import checksum, find_manifest
 
-    place = local_path(released)
-    if place is None or not place.is_file():
+    location = local_path(released)
+    if location is None or not location.is_file():
         return None, ""
-    found = find_manifest(place)
-    if found is None:
+    manifest_found = find_manifest(location)
+    if manifest_found is None:
         return None, ""
-    for path in sorted(Path(place).parent.glob("*.json")):
-        if path.stat().st_size < 10_000_000 and find_same(path, found):
-            return found, checksum(path)
-    return found, ""
+    for path in sorted(Path(location).parent.glob("*.json")):
+        if path.stat().st_size < 10_000_000 and find_same(path, manifest_found):
+            return manifest_found, checksum(path)
+    return manifest_found, ""
 
 
 def find_same(path: Any, manifest: dict[str, Any]) -> bool:

@@ -52,13 +52,13 @@ def ro_crate(manifest: Mapping[str, Any], *, conforms_to: str = "1.1") -> dict[s
         },
         {
             "@id": "./", "@type": ["Dataset", "dcat:Dataset"], "name": f"Release {release}",
-            "description": " ".join(each["says"] for each in manifest["verified"]["models"]),
+            "description": " ".join(model["says"] for model in manifest["verified"]["models"]),
             "datePublished": manifest["made"], "hasPart": [{"@id": release}], "mentions": [{"@id": "#run"}],
         },
         {
             "@id": release, "@type": ["File", "prov:Entity", "dcat:Distribution"], "name": release,
             "prov:wasGeneratedBy": {"@id": "#run"}, "prov:wasAttributedTo": {"@id": "#kanopy"},
-            "variableMeasured": [{"@id": each["@id"]} for each in columns if each["value"] != "not published"],
+            "variableMeasured": [{"@id": column["@id"]} for column in columns if column["value"] != "not published"],
             **({"spdx:checksum": _checksum(output)} if output else {}),
             **({"prov:wasDerivedFrom": {"@id": "#input"}} if source else {}),
         },
@@ -98,8 +98,8 @@ def crate_of(release: Path) -> dict[str, Any] | None:
     """The metadata of a release whose manifest lies beside it; `None` where there is none."""
     from kanopy.release.manifest import find_manifest
 
-    found = find_manifest(release)
-    return None if found is None else ro_crate(found)
+    manifest = find_manifest(release)
+    return None if manifest is None else ro_crate(manifest)
 
 
 def _checksum(file: Mapping[str, str]) -> dict[str, str]:
@@ -111,30 +111,33 @@ def _columns(manifest: Mapping[str, Any]) -> list[dict[str, Any]]:
     result, verified = manifest["result"], manifest["verified"]
     pseudonyms = verified.get("pseudonymized", [])
     levels, losses = result.get("levels") or {}, result.get("column_losses") or {}
-    roles = {name: str(own.get("role", "undecided")) for name, own in manifest["job"]["columns"].items()}
+    roles = {
+        name: str(column_settings.get("role", "undecided"))
+        for name, column_settings in manifest["job"]["columns"].items()
+    }
     roles |= {name: roles.get(name, "undecided") for name in verified.get("left_out", [])}
-    found = []
+    columns_found = []
     for name, role in roles.items():
         treatment = "pseudonymization" if name in pseudonyms else TREATMENTS.get(role, "not published")
         details: list[dict[str, Any]] = [{"@type": "PropertyValue", "name": "role", "value": role}]
-        for words, known in (("level", levels), ("loss", losses)):
-            if name in known and known[name] is not None:
-                details.append({"@type": "PropertyValue", "name": words, "value": known[name]})
-        found.append(
+        for words, value_of_column in (("level", levels), ("loss", losses)):
+            if name in value_of_column and value_of_column[name] is not None:
+                details.append({"@type": "PropertyValue", "name": words, "value": value_of_column[name]})
+        columns_found.append(
             {
                 "@id": f"#column-{name}", "@type": "PropertyValue", "name": name, "propertyID": "treatment",
                 "value": treatment, "additionalProperty": details,
             }
         )  # fmt: skip
-    return found
+    return columns_found
 
 
 def _settings(manifest: Mapping[str, Any]) -> list[dict[str, Any]]:
     """The settings of the job and what was verified."""
     job = {name: value for name, value in manifest["job"].items() if isinstance(value, (str, int, float, bool))}
-    said = [{"@type": "PropertyValue", "name": name, "value": value} for name, value in job.items()]
-    kept = [
-        {"@type": "PropertyValue", "name": f"verified {each['name']}", "value": each["says"]}
-        for each in manifest["verified"]["models"]
+    job_settings = [{"@type": "PropertyValue", "name": name, "value": value} for name, value in job.items()]
+    verified_models = [
+        {"@type": "PropertyValue", "name": f"verified {model['name']}", "value": model["says"]}
+        for model in manifest["verified"]["models"]
     ]
-    return said + kept
+    return job_settings + verified_models

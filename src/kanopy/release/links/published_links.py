@@ -1,7 +1,7 @@
 """What ties the rows of one person together in a release: whoever sees one of them then sees all.
 
-A pseudonym of the unit, columns that are published as they are, constant within a person and nearly unique between
-people, and rows that stand together. Where such a link is published, an attacker who knows one row knows the whole
+A pseudonym of the unit, columns that are published unchanged, constant within a person and nearly unique between
+people, and rows that are adjacent. Where such a link is published, an attacker who knows one row knows the whole
 trace of a person, so `known` is "all" unless the job states a weaker promise.
 """
 
@@ -50,10 +50,10 @@ def published_link(frame: pl.DataFrame, job: Job, roles: Mapping[str, str] | Non
         return PublishedLink(
             tuple(whole), f"{some(whole)} {'is' if len(whole) == 1 else 'are'} published as {pseudonyms}"
         )
-    said = dict(job.roles if roles is None else roles)
+    said_roles = dict(job.roles if roles is None else roles)
     if roles is None and job.rest == "publish":
-        said = {name: said.get(name, "insensitive") for name in frame.columns}
-    plain = [name for name in frame.columns if said.get(name) in ("sensitive", "insensitive")]
+        said_roles = {name: said_roles.get(name, "insensitive") for name in frame.columns}
+    plain = [name for name in frame.columns if said_roles.get(name) in ("sensitive", "insensitive")]
     tied = tied_columns(frame, job.unit, [*hashed, *plain], job.k)
     if tied:
         what, are = ("has", "is") if len(tied) == 1 else ("have", "are")
@@ -67,5 +67,5 @@ def published_link(frame: pl.DataFrame, job: Job, roles: Mapping[str, str] | Non
     from kanopy.study.order_disclosure import stand_together
 
     if job.shuffle is False and stand_together(frame, job.unit):
-        return PublishedLink((), "rows of one person stand together (shuffle = false)")
+        return PublishedLink((), "rows of one person are adjacent (shuffle = false)")
     return None

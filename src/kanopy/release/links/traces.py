@@ -32,7 +32,7 @@ def link_of(prepared: Prepared, job: Job | MaskJob) -> PublishedLink | None:
 def untied(
     prepared: Prepared,
     job: Job | MaskJob,
-    found: Solution | Masked,
+    solution: Solution | Masked,
     published: pl.DataFrame,
     link: PublishedLink | None,
 ) -> pl.DataFrame:
@@ -42,12 +42,12 @@ def untied(
     from kanopy.masking.masking_result import Masked
 
     units = prepared.units
-    if link is None or units is None or units.known != ALL or isinstance(found, Masked):
+    if link is None or units is None or units.known != ALL or isinstance(solution, Masked):
         return published
-    gone = found.recoding.group_of_row < 0
-    if not gone.any() or getattr(job, "suppressed_rows", "") == "drop":
+    is_suppressed = solution.recoding.group_of_row < 0
+    if not is_suppressed.any() or getattr(job, "suppressed_rows", "") == "drop":
         return published
-    return published.with_columns(withheld_values(published[name], gone) for name in link.columns)
+    return published.with_columns(withheld_values(published[name], is_suppressed) for name in link.columns)
 
 
 def with_traces(verified: Verified, applied: Applied) -> tuple[Verified, tuple[str, ...]]:
@@ -59,19 +59,20 @@ def with_traces(verified: Verified, applied: Applied) -> tuple[Verified, tuple[s
     from kanopy.release.verification import unit_columns
     from kanopy.verify.people import rare_traces
 
-    prepared, job, published, kept = applied.prepared, applied.job, applied.published, applied.kept
+    prepared, job, published, is_published = applied.prepared, applied.job, applied.published, applied.kept
     link, units = link_of(prepared, job), prepared.units
-    if link is None or units is None or published is None or isinstance(applied.solution, Masked):
+    nothing = not prepared.names or isinstance(applied.solution, Masked)  # treatments alone make no classes
+    if link is None or units is None or published is None or nothing:
         return verified, ()
     assert isinstance(job, Job)
-    shown = applied.solution.recoding.group_of_row >= 0
-    shown = shown if kept is None else shown[np.flatnonzero(kept)]
-    rows = pl.Series(shown)
+    is_shown = applied.solution.recoding.group_of_row >= 0
+    is_shown = is_shown if is_published is None else is_shown[np.flatnonzero(is_published)]
+    rows = pl.Series(is_shown)
     if link.columns:
         key = published.select(pl.struct(link.columns)).to_series()
         key = key.set(published.select(pl.all_horizontal(pl.col(link.columns).is_null())).to_series(), None)
     else:
-        owners = unit_columns(prepared, job, kept)
+        owners = unit_columns(prepared, job, is_published)
         assert owners is not None
         key = owners.units
     people, rare = rare_traces(published.filter(rows), prepared.names, key.filter(rows), job.k)
@@ -87,6 +88,6 @@ def with_traces(verified: Verified, applied: Applied) -> tuple[Verified, tuple[s
         return verified, ()
     return verified, (
         f"The whole trace of {rare:,} of {people:,} {units.called} is shared by fewer than k = {job.k:,}: "
-        f"{link.reason}, so all rows of one can be put together. The job protects {units.known:,} known "
+        f"{link.reason}, so all rows of a person can be linked. The job protects {units.known:,} known "
         f"row{'' if units.known == 1 else 's'} (known = {units.known}). To protect all of them: known = 'all'.",
     )

@@ -46,7 +46,7 @@ class PushdownResult(Result):
     def _stayed(self, what: str) -> NotAvailable:
         return NotAvailable(
             f"{what} needs the distinct rows of the table, more than fit on this machine: the engine {self.engine!r} "
-            "left them where they are. Name fewer or coarser columns, or let KANOPY_MOST_DIFFERENT say that more fit."
+            "left them where they are. Name fewer or coarser columns, or raise KANOPY_MOST_DIFFERENT."
         )
 
     @property
@@ -85,39 +85,32 @@ class PushdownResult(Result):
         """The job's metric of this release, `loss` where rows were grouped part by part."""
         return next(iter(self.pushdown.losses.values()))
 
-    def figures(self) -> dict[str, Any]:
-        """What comparisons and maps say of a release."""
-        return self._figures(self.pushdown.optimal)
+    @property
+    def _proved_optimal(self) -> bool:
+        return self.pushdown.optimal
 
     def summary(self) -> dict[str, Any]:
         """The numbers of the release as plain data."""
         found = self.pushdown
-        return {
-            "algorithm": found.algorithm, "optimal": found.optimal, "k": int(self.job.k),
-            "models": [model.to_dict() for model in self.job.models],
-            "levels": self.levels, "metric": self.metric, "score": self.score, "losses": self.losses,
-            "rows": self.rows, "suppressed": self.suppressed, "classes": self.classes,
-            "smallest_class": self.smallest_class, "judged": found.judged, "parts": found.parts, "verified": True,
-            "risk": self.risk(),
-            "notes": list(self.notes), "seconds": self.clock.total(),
-        }  # fmt: skip
+        more = {"judged": found.judged, "parts": found.parts, "risk": self.risk()}
+        return {**self._counted_numbers(), **more, **self._ending()}
 
     @property
     def _squared_sizes(self) -> int:
         return self.pushdown.squares
 
     def mapping(self) -> pl.DataFrame:
-        """What became of every original value, per column and with counts. Holds original values: keep it inside."""
+        """Every original value with its published label, per column and with counts. For internal use."""
         import polars as pl
 
         return pl.concat(
             pl.DataFrame(
                 {
-                    "column": [name] * own.height,
-                    "original": own["o"].cast(pl.String),
-                    "published": own["l"].cast(pl.String),
-                    "rows": own["n"].cast(pl.Int64),
+                    "column": [name] * pairs.height,
+                    "original": pairs["o"].cast(pl.String),
+                    "published": pairs["l"].cast(pl.String),
+                    "rows": pairs["n"].cast(pl.Int64),
                 }
             )
-            for name, own in ((name, own.sort("o", "l")) for name, own in self.pushdown.pairs.items())
+            for name, pairs in ((name, pairs.sort("o", "l")) for name, pairs in self.pushdown.pairs.items())
         )

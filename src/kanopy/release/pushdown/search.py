@@ -41,8 +41,8 @@ def known_columns(
         np.array([rows]), np.zeros(1, np.int32), tuple(sensitive), multiplicity=np.array([rows]),
     )  # fmt: skip
     domain.__dict__["marginals"] = tuple(
-        np.bincount(column.codes, weights=own, minlength=column.hierarchy.size).astype(np.int64)
-        for column, own in zip(columns, multiplicity, strict=True)
+        np.bincount(column.codes, weights=rows_of_value, minlength=column.hierarchy.size).astype(np.int64)
+        for column, rows_of_value in zip(columns, multiplicity, strict=True)
     )
     return domain
 
@@ -61,27 +61,32 @@ class PushdownJudge:
 
         problem = self.problem
         problem.judged += 1
-        found = self.table.count(levels, problem.k, problem.max_suppressed_rows)
+        counts = self.table.count(levels, problem.k, problem.max_suppressed_rows)
         sums = np.zeros(len(levels))
-        for j, (codes, rows) in enumerate(found.small):
+        for j, (codes, rows) in enumerate(counts.small):
             sums[j] = float((rows * problem.costs[j].extras[levels[j]][codes]).sum())
-        kept, gone, squares, least = found.kept, found.suppressed, found.squares, found.suppressed
-        feasible = gone <= problem.max_suppressed_rows
-        score = problem.score(levels, kept, gone, squares, sums) if feasible else math.inf
+        classes, suppressed_rows, squares, least = counts.kept, counts.suppressed, counts.squares, counts.suppressed
+        feasible = suppressed_rows <= problem.max_suppressed_rows
+        score = problem.score(levels, classes, suppressed_rows, squares, sums) if feasible else math.inf
         beaten = not isinstance(problem.metric, ClassMetric) and score > ceiling
         if not problem.of_sizes and feasible and not beaten:
             unsafe, must_go = self.unsafe(levels)
             rows = unsafe["n"].to_numpy()
-            kept, gone, squares = kept - len(rows), gone + int(rows.sum()), squares - int((rows * rows).sum())
+            classes, suppressed_rows, squares = (
+                classes - len(rows),
+                suppressed_rows + int(rows.sum()),
+                squares - int((rows * rows).sum()),
+            )
             least += must_go
-            feasible = gone <= problem.max_suppressed_rows
+            feasible = suppressed_rows <= problem.max_suppressed_rows
             for j in range(len(levels)):
                 sums[j] += float((rows * problem.costs[j].extras[levels[j]][unsafe[f"g{j}"].to_numpy()]).sum())
-            score = problem.score(levels, kept, gone, squares, sums) if feasible else math.inf
+            score = problem.score(levels, classes, suppressed_rows, squares, sums) if feasible else math.inf
         feasible &= not beaten
         return LevelJudgement(
-            feasible=feasible, score=score if feasible else math.inf, suppressed_rows=gone, levels=levels, classes=kept,
-            all_classes=found.classes, all_squares=found.all_squares, least_suppressed=least,
+            feasible=feasible, score=score if feasible else math.inf, suppressed_rows=suppressed_rows, levels=levels,
+            classes=classes,
+            all_classes=counts.classes, all_squares=counts.all_squares, least_suppressed=least,
         )  # fmt: skip
 
     def unsafe(self, levels: Sequence[int]) -> tuple[pl.DataFrame, int]:
@@ -95,28 +100,32 @@ class PushdownJudge:
         problem, codes = self.problem, [f"g{j}" for j in range(len(levels))]
         unsafe = [pl.DataFrame(schema={**dict.fromkeys(codes, pl.Int64), "n": pl.Int64})]
         least = 0
-        for place, column in enumerate(problem.class_statistics.sensitive):
+        for index, column in enumerate(problem.class_statistics.sensitive):
             models = [model for model in problem.models if column.name in model.sensitive]
-            width, own = len(column.values), 0
-            for cells in self.table.cells(levels, problem.k, len(levels) + place, width, self.most):
+            width, must_go = len(column.values), 0
+            for cells in self.table.cells(levels, problem.k, len(levels) + index, width, self.most):
                 rows = cells["n"].cast(pl.Int64).to_numpy()
                 classes_of = cells.select(pl.col(code).cast(pl.Int64) for code in codes)
                 number, first, _ = number_rows(classes_of.to_numpy().astype(np.int32))
                 sizes = summed(rows, number, len(first))
                 values = histogram(number, cells["s"].to_numpy(), len(first), width, rows)
                 seen = Classes(sizes, histograms={column.name: values}, facts=problem.class_statistics.facts)
-                wrong, gone = np.zeros(len(first), np.bool_), np.zeros(len(first), np.int64)
+                wrong, must_suppress = np.zeros(len(first), np.bool_), np.zeros(len(first), np.int64)
                 for model in models:
                     violated = model.violated(seen)
                     wrong |= violated
-                    np.maximum(gone, model.must_go(seen, violated), out=gone)
-                own += int(np.minimum(gone, sizes).sum())
+                    np.maximum(must_suppress, model.must_go(seen, violated), out=must_suppress)
+                must_go += int(np.minimum(must_suppress, sizes).sum())
                 unsafe.append(classes_of[first[wrong]].with_columns(pl.Series("n", sizes[wrong])))
-            least = max(least, own)
-        found = pl.concat(unsafe).unique()
-        if found.height and not problem.max_suppressed_rows and all(model.monotonic for model in problem.models):
+            least = max(least, must_go)
+        unsafe_fragments = pl.concat(unsafe).unique()
+        if (
+            unsafe_fragments.height
+            and not problem.max_suppressed_rows
+            and all(model.monotonic for model in problem.models)
+        ):
             least = max(least, 1)
-        return found, least
+        return unsafe_fragments, least
 
 
 def best_levels(
@@ -142,23 +151,23 @@ def cut_until_parts_fit(table: DistinctTable, measure: Measure, problem: Problem
     """
     parts = 1
     while large := table.large_parts(most):
-        progress("cutting where the table lies", None, f"{parts:,} parts")
+        progress("cutting in the database", None, f"{parts:,} parts")
         cuts = []
-        for part, columns in large.items():
-            found = best_cut(columns, measure, problem.k, functools.partial(_safe_cuts, table, problem, part))
-            if found is None:
+        for fragment, columns in large.items():
+            cut = best_cut(columns, measure, problem.k, functools.partial(_safe_cuts, table, problem, fragment))
+            if cut is None:
                 raise DataError(
                     f"A part of the table has more than {most:,} different rows and cannot be cut so that both sides "
-                    f"keep {problem.k:,} rows and satisfy the models. Name fewer or coarser columns, or let "
-                    "KANOPY_MOST_DIFFERENT say that more fit."
+                    f"keep {problem.k:,} rows and satisfy the models. Name fewer or coarser columns, or raise "
+                    "KANOPY_MOST_DIFFERENT."
                 )
-            cuts.append((part, *found))
+            cuts.append((fragment, *cut))
         table.cut(cuts)
         parts += len(cuts)
     return parts
 
 
-def _safe_cuts(table: DistinctTable, problem: Problem, part: int, axis: int, places: Ints) -> Mask:
+def _safe_cuts(table: DistinctTable, problem: Problem, fragment: int, axis: int, places: Ints) -> Mask:
     """Behind which places of a column a part can be cut so that the models hold for both sides, each as one class."""
     from kanopy._core.histograms import histogram
     from kanopy.search.class_statistics import LARGEST_HISTOGRAM
@@ -170,9 +179,9 @@ def _safe_cuts(table: DistinctTable, problem: Problem, part: int, axis: int, pla
                 f"{problem.domain.names[axis]!r} has {len(places):,} values, {column.name!r} {len(column.values):,}: "
                 "too many to look at together. Round one of them."
             )
-        found = table.beside(part, axis, problem.domain.width + number)
-        at = np.searchsorted(places, found["c"].to_numpy())
-        counts = histogram(at, found["s"].to_numpy(), len(places), len(column.values), found["n"].to_numpy())
+        cells = table.beside(fragment, axis, problem.domain.width + number)
+        at = np.searchsorted(places, cells["c"].to_numpy())
+        counts = histogram(at, cells["s"].to_numpy(), len(places), len(column.values), cells["n"].to_numpy())
         left = np.cumsum(counts, axis=0)
         for side in (left[:-1], left[-1] - left[:-1]):
             seen = Classes(side.sum(axis=1), histograms={column.name: side}, facts=problem.class_statistics.facts)
@@ -224,7 +233,7 @@ class SolvePart:
     missing: tuple[str | None, ...]
     sensitive: tuple[Sensitive, ...] = ()
 
-    def __call__(self, part: pl.DataFrame) -> pl.DataFrame:
+    def __call__(self, fragment: pl.DataFrame) -> pl.DataFrame:
         """The pieces of a part."""
         import polars as pl
 
@@ -233,23 +242,23 @@ class SolvePart:
         from kanopy.search.algorithms import make_algorithm
 
         job, axes = self.job, range(len(self.names))
-        rows = part["n"].cast(pl.Int64).to_numpy()
-        leaves = np.column_stack([self.leaf_at[j][part[f"c{j}"].to_numpy()] for j in axes]).astype(np.int32)
+        rows = fragment["n"].cast(pl.Int64).to_numpy()
+        leaves = np.column_stack([self.leaf_at[j][fragment[f"c{j}"].to_numpy()] for j in axes]).astype(np.int32)
         number, first, _ = number_rows(leaves)
         counts = summed(rows, number, len(first))
         columns_of_models = []
-        for place, column in enumerate(self.sensitive, len(self.names)):
-            own = replace(column, code_of_row=part[f"c{place}"].to_numpy(), multiplicity=rows)
-            own.__dict__["facts"] = column.facts
-            columns_of_models.append(own)
+        for index, column in enumerate(self.sensitive, len(self.names)):
+            sensitive = replace(column, code_of_row=fragment[f"c{index}"].to_numpy(), multiplicity=rows)
+            sensitive.__dict__["facts"] = column.facts
+            columns_of_models.append(sensitive)
         domain = Domain(
             self.names, self.hierarchies, leaves[first], counts, number, tuple(columns_of_models), multiplicity=rows
         )
-        found = make_algorithm(job.algorithm, **job.parameters).solve(make_problem(domain, job), SILENT)
-        recoding, pieces = found.recoding, fragments_of(found.recoding, domain)
+        solution = make_algorithm(job.algorithm, **job.parameters).solve(make_problem(domain, job), SILENT)
+        recoding, pieces = solution.recoding, fragments_of(solution.recoding, domain)
         kinds = np.arange(len(rows), dtype=np.int32)
         kind, many, group = pieces if pieces is not None else (kinds, rows, recoding.group_of_row)
-        gone = group < 0
+        is_suppressed = group < 0
         end = np.cumsum(many)
         base = (np.cumsum(rows) - rows)[kind]
         columns: dict[str, Any] = {"distinct_row": kind}
@@ -258,11 +267,16 @@ class SolvePart:
             labels: list[str | None] = [
                 None if label == self.missing[j] and label is not None else label for label in recoding.labels[j]
             ]
-            codes = np.where(gone, len(labels), recoding.codes[group, j])
+            codes = np.where(is_suppressed, len(labels), recoding.codes[group, j])
             texts = pl.Series([*labels, SUPPRESSED_LABEL], dtype=pl.String)
             columns[f"l{j}"] = texts.gather(pl.Series(codes))
             share, size = np.append(recoding.shares[j], 1.0)[codes], self.hierarchies[j].size
             if size > 1:
                 lost += weights[j] / sum(weights) * (share - 1 / size) / (1 - 1 / size)
-        columns |= {"gone": gone.astype(np.int32), "after": end - many - base, "upto": end - base, "lost": lost}
+        columns |= {
+            "gone": is_suppressed.astype(np.int32),
+            "after": end - many - base,
+            "upto": end - base,
+            "lost": lost,
+        }
         return pl.DataFrame(columns)

@@ -58,13 +58,18 @@ def why_not_pushdown(job: Job) -> str | None:
             return (
                 f"classes that satisfy {model.name!r} in parts may not do so together; 'optimal' counts whole classes"
             )
+    if algorithm_class(job.algorithm).averages:
+        return f"the means of {job.algorithm!r} are those of rows that lie together"
     if job.column_tokens or job.decimals:
-        return "values are only read as a job says where all different rows are together"
+        return "values are only read as a job says where all distinct rows are in memory"
     if job.unit:
         return "people are counted row by row"
     if not algorithm_class(job.algorithm).counts_whole_classes and job.recoding != "local":
-        return f"{job.algorithm!r} looks at all different rows together; 'optimal', 'mondrian' and 'best' do not"
-    if any(isinstance(own, dict) and own.get("target") for own in job.hierarchies.values()):
+        return f"{job.algorithm!r} looks at all distinct rows together; 'optimal', 'mondrian' and 'best' do not"
+    if any(
+        isinstance(hierarchy_settings, dict) and hierarchy_settings.get("target")
+        for hierarchy_settings in job.hierarchies.values()
+    ):
         return "a hierarchy that looks at another column sees all different rows"
     return None
 
@@ -74,8 +79,8 @@ def require_pushdown(job: Job, most: int) -> None:
     if (why := why_not_pushdown(job)) is not None:
         # Every person is a row of its own there, however coarse the other columns are.
         what = "Make it one row per person first" if job.unit else "Name fewer or coarser columns"
-        raise JobError(f"The table has more than {most:,} different rows, and {why}. {what}, or let "
-                       "KANOPY_MOST_DIFFERENT say that more fit (half a gigabyte per million).")  # fmt: skip
+        raise JobError(f"The table has more than {most:,} different rows, and {why}. {what}, or raise "
+                       "KANOPY_MOST_DIFFERENT (half a gigabyte per million).")  # fmt: skip
 
 
 class PushdownSteps(EngineSteps):
@@ -97,15 +102,15 @@ class PushdownSteps(EngineSteps):
 
         engine, job = self.engine, self.job
         with self.clock.stage("count"):
-            self.notify("counting where the table lies")
+            self.notify("counting in the database")
             roles, notes, untouched = roles_of(engine.head(ROWS_TO_JUDGE), job, engine.distinct)
             self.columns, multiplicities, hierarchies = _columns(self.table, job, self.most)
             self.model_columns = [_model_column(self.table, job, name, self.most) for name in self._named]
         encoded = tuple(column for column, _ in self.columns)
-        known = known_columns(encoded, multiplicities, [column for column, _, _ in self.model_columns])
+        codes_known = known_columns(encoded, multiplicities, [column for column, _, _ in self.model_columns])
         return Prepared(
-            RowsElsewhere(known.rows), job, roles, notes, shown_address(engine.source),
-            Generalizable(Counted(known, encoded), hierarchies), engine=engine.name, untouched=untouched,
+            RowsElsewhere(codes_known.rows), job, roles, notes, shown_address(engine.source),
+            Generalizable(Counted(codes_known, encoded), hierarchies), engine=engine.name, untouched=untouched,
         )  # fmt: skip
 
     @property
@@ -159,7 +164,7 @@ class PushdownSteps(EngineSteps):
 
     def _encode(self, codes: list[Any]) -> None:
         """Number the values of all columns where the table is, those of the quasi-identifiers by `codes`."""
-        quasi = [(values, own) for (_, values), own in zip(self.columns, codes, strict=True)]
+        quasi = [(values, codes_of_column) for (_, values), codes_of_column in zip(self.columns, codes, strict=True)]
         self.table.encode([*quasi, *((values, column.code_of_row) for column, values, _ in self.model_columns)])
 
     def apply(self, prepared: Prepared, solution: LevelJudgement | None) -> Applied:
@@ -208,9 +213,11 @@ class PushdownSteps(EngineSteps):
         if job.suppressed_rows == "drop" or not self.suppressed or not sensitive:
             return [], ()
         counts, facts = {}, {}
-        for place, (column, _, _) in enumerate(self.model_columns, len(job.quasi)):
-            found = self.table.gone(place)
-            values = np.bincount(found["c"].to_numpy(), found["n"].to_numpy(), len(column.values)).astype(np.int64)
+        for index, (column, _, _) in enumerate(self.model_columns, len(job.quasi)):
+            gone_counts = self.table.gone(index)
+            values = np.bincount(gone_counts["c"].to_numpy(), gone_counts["n"].to_numpy(), len(column.values)).astype(
+                np.int64
+            )
             counts[column.name], facts[column.name] = values[None], column.facts
         suppressed_class = Classes(np.array([self.suppressed]), histograms=counts, facts=facts)
         return values_to_withhold(job, sensitive, self.suppressed, suppressed_class)
@@ -259,10 +266,10 @@ def _model_column(
 
 
 def _values(table: DistinctTable, name: str, most: int) -> tuple[pl.Series, Any]:
-    found = table.values(name, most)
-    if found.height > most:
+    counts = table.values(name, most)
+    if counts.height > most:
         raise DataError(f"{name!r} alone has more than {most:,} different values. Give a coarser column.")
-    return found[name], found[found.columns[1]].to_numpy()
+    return counts[name], counts[counts.columns[1]].to_numpy()
 
 
 def _columns(
@@ -284,7 +291,7 @@ def _columns(
         if (encoded.codes < 0).any():
             raise JobError(
                 f"Rows are suppressed because of values that {name!r} lacks or does not know; that is done where the "
-                "different rows fit on one machine. Use missing='as-value' and unknown='add'."
+                "distinct rows fit on one machine. Use missing='as-value' and unknown='add'."
             )
         columns.append((encoded, values))
         multiplicity.append(rows)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def verified(
-    table: Any, job: Job, release: str, own: list[str], rows: int, gone: int, drop: bool
+    table: Any, job: Job, release: str, unchanged: list[str], rows: int, suppressed_rows: int, drop: bool
 ) -> tuple[Verification, int]:
     """The second opinion on the classes of the release, counted where it was written; and their sizes squared.
 
@@ -26,15 +26,17 @@ def verified(
     """
     from kanopy.verify.verify import Verification
 
-    seen, starred, classes, least, squares = table.classes(release, own)
-    if seen != rows - (gone if drop else 0) or starred < (0 if drop else gone):
+    seen, starred, classes, least, squares = table.classes(release, unchanged)
+    if seen != rows - (suppressed_rows if drop else 0) or starred < (0 if drop else suppressed_rows):
         raise differs("the published combinations")
-    hidden = 0 if drop else gone
+    hidden = 0 if drop else suppressed_rows
     if (together := starred - hidden) > 0:
         classes, least, squares = classes + 1, min(least or together, together), squares + together**2
     allowed = int(np.floor(job.suppress * rows + 1e-9))
-    if gone > allowed:
-        raise VerificationFailed(f"{gone:,} rows are suppressed, and {allowed:,} may be. Nothing was published.")
+    if suppressed_rows > allowed:
+        raise VerificationFailed(
+            f"{suppressed_rows:,} rows are suppressed, and {allowed:,} may be. Nothing was published."
+        )
     if classes and least < job.least_rows:
         raise VerificationFailed(
             f"A published combination is shared by {least:,} rows, fewer than k = {job.k:,}. Nothing was published. "
@@ -54,31 +56,31 @@ def models_hold(
     from kanopy.verify.regroup import Background
 
     hidden = verification.suppressed_rows
-    for place, (column, values, hierarchy) in enumerate(named, len(job.quasi)):
+    for index, (column, values, hierarchy) in enumerate(named, len(job.quasi)):
         name, models = column.name, [model for model in job.models if column.name in model.sensitive]
-        known = Background(
+        background = Background(
             values.alias(name).to_frame(), {} if hierarchy is None else {name: hierarchy},
             original_multiplicity=column.multiplicity,
         )  # fmt: skip
         classes = 0
         for cells in table.published_cells(asked, release, name, most, stars=not hidden):
-            classes += _looked_at(cells, job.quasi, name, models, known)
+            classes += _looked_at(cells, job.quasi, name, models, background)
         if hidden and name in asked.plan.columns:
-            classes += _stars(table, asked, job, place, name, models, known)
+            classes += _stars(table, asked, job, index, name, models, background)
         if classes != verification.classes:
             raise VerificationFailed("Two ways of counting the published classes disagree. Nothing was written.")
 
 
-def _stars(table: Any, asked: Any, job: Job, place: int, name: str, models: Any, known: Any) -> int:
+def _stars(table: Any, asked: Any, job: Job, index: int, name: str, models: Any, background: Any) -> int:
     """Rows that show only `*`: suppressed ones that keep their values, and a class of others, which is counted."""
-    found = table.stars(place)
-    of_class = found.filter(found["gone"] == 0)
+    stars_found = table.stars(index)
+    of_class = stars_found.filter(stars_found["gone"] == 0)
     if name not in asked.plan.withheld:
-        _looked_at(found.filter(found["gone"] == 1).drop("gone"), [], name, models, known)
-    return _looked_at(of_class.drop("gone"), [], name, models, known) if of_class.height else 0
+        _looked_at(stars_found.filter(stars_found["gone"] == 1).drop("gone"), [], name, models, background)
+    return _looked_at(of_class.drop("gone"), [], name, models, background) if of_class.height else 0
 
 
-def _looked_at(cells: pl.DataFrame, quasi: Any, name: str, models: Any, known: Any) -> int:
+def _looked_at(cells: pl.DataFrame, quasi: Any, name: str, models: Any, background: Any) -> int:
     """Refuse classes for which a model does not hold; returns how many classes there are."""
     from dataclasses import replace
 
@@ -93,7 +95,7 @@ def _looked_at(cells: pl.DataFrame, quasi: Any, name: str, models: Any, known: A
     if not quasi:
         frame = frame.with_columns(pl.lit("*").alias("g"))
     frame = frame.rename({"s": name})
-    seen = published_classes(frame, labels, models, replace(known, multiplicity=rows))
+    seen = published_classes(frame, labels, models, replace(background, multiplicity=rows))
     for model in models:
         if wrong := int(failing(model, seen).sum()):
             raise VerificationFailed(
@@ -115,19 +117,19 @@ def true_labels(table: Any, asked: Any, job: Job, columns: list[EncodedColumn]) 
     given = [name for name, source in job.hierarchies.items() if isinstance(source, (Hierarchy, str, Path))]
     pairs = {}
     for name, column in zip(job.quasi, columns, strict=True):
-        found = table.place.ask(asked.pairs_of(name))
-        found.columns = ["o", "l", "n"]
+        pairs_found = table.place.ask(asked.pairs_of(name))
+        pairs_found.columns = ["o", "l", "n"]
         above = {name: functools.partial(labels_above, column.hierarchy)}
-        before, after = found.select(name=found["o"]), found.select(name=found["l"])
+        before, after = pairs_found.select(name=pairs_found["o"]), pairs_found.select(name=pairs_found["l"])
         before.columns = after.columns = [name]
-        tokens, rows = job.missing_tokens, found["n"]
+        tokens, rows = job.missing_tokens, pairs_found["n"]
         verify_labels(before, after, [name], above, given=given, missing_tokens=tokens, k=job.k, multiplicity=rows)
-        pairs[name] = found
+        pairs[name] = pairs_found
     return pairs
 
 
 def differs(what: str) -> VerificationFailed:
     return VerificationFailed(
-        f"What was written is not what was found: {what} differ. Nothing was published. If the table did not change "
-        "meanwhile, this is an error in Kanopy: please report it."
+        f"The written release differs from the planned one in {what}. Nothing was published. If the table did not "
+        "change meanwhile, this is an error in Kanopy: please report it."
     )

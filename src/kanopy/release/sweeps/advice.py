@@ -84,8 +84,8 @@ def advice(result: Result) -> tuple[Advice, ...]:
     if (loss <= MOST_LOST and not wiped(result)) or len(domain.counts) > MOST_TUPLES:
         return ()
     tried = _tried(result.prepared, job, result.column_losses, loss)
-    found = [each for each in tried if each.loss < loss - NOTICED]
-    return tuple(sorted(found, key=lambda each: (each.loss, each.change)))
+    better = [improvement for improvement in tried if improvement.loss < loss - NOTICED]
+    return tuple(sorted(better, key=lambda improvement: (improvement.loss, improvement.change)))
 
 
 def _tried(prepared: Prepared, job: Job, losses: dict[str, float], now: float) -> Iterator[Advice]:
@@ -101,16 +101,16 @@ def _tried(prepared: Prepared, job: Job, losses: dict[str, float], now: float) -
     long, least = len(prepared.domain.counts) > LOCAL_ROWS, 1.0
     for share in MORE_SUPPRESSION:
         if share > job.suppress:
-            for each in _possible(partial(_more_suppression, prepared, job, share)):
-                if each.loss < least - NOTICED:
-                    least = each.loss
-                    yield each
+            for improvement in _possible(partial(_more_suppression, prepared, job, share)):
+                if improvement.loss < least - NOTICED:
+                    least = improvement.loss
+                    yield improvement
             if long and least < now - NOTICED:
                 break
     worst = sorted(losses, key=lambda name: -losses[name])[: 1 if long else FIRST_COLUMNS]
-    known = dict(zip(prepared.domain.names, prepared.domain.hierarchies, strict=True))
+    trees = dict(zip(prepared.domain.names, prepared.domain.hierarchies, strict=True))
     for name in worst:
-        if known[name].height == 1 and known[name].size > 3:
+        if trees[name].height == 1 and trees[name].size > 3:
             for method in ("prefix", "order"):
                 yield from _possible(partial(_with_groups, prepared, job, name, method))
         # Without its lists a record is one row: other rows than are at hand.
@@ -146,29 +146,29 @@ def _local(prepared: Prepared, job: Job) -> Advice:
     alike = problem.of_sizes and domain.units is None and not domain.excluded_rows
     if domain.rows > LOCAL_ROWS > 100 * problem.k and alike:
         problem = problem.changed(domain=domain.part(some_rows(lay_out(problem), LOCAL_ROWS, problem.k)))
-        change += f" (about: tried on {problem.domain.rows:,} rows)"
+        change += f" (estimated on {problem.domain.rows:,} rows)"
     return _loss_of(problem, local, change, "--local", {"local": True, "algorithm": None, "parameters": {}})
 
 
 def _with_groups(prepared: Prepared, job: Job, name: str, method: str) -> Advice:
     """A column that is published as it is or not at all, with groups between: parts of codes, or runs of values."""
-    words = f"{name} has a hierarchy with groups (tried: method {method})"
+    words = f"{name} gets a hierarchy with groups (tried: method {method})"
     option = f'[columns.{name}] hierarchy = {{ method = "{method}" }}'
     return _again(prepared, job, words, option, {"hierarchies": {name: {"method": method}}})
 
 
 def _without(prepared: Prepared, job: Job, name: str) -> Advice:
     """The job without a column: the loss is that of the columns that remain."""
-    return _again(prepared, job, f"{name} stays at home", f"without {name} among --quasi", {"at_home": name})
+    return _again(prepared, job, f"{name} is not published", f"without {name} among --quasi", {"at_home": name})
 
 
 def _again(prepared: Prepared, job: Job, change: str, option: str, settings: dict[str, Any]) -> Advice:
     """What a job loses that needs the table counted anew; hierarchies that were built already are taken as they are."""
     job = advised(job, settings)
     built = prepared.table.hierarchies if hasattr(prepared.table, "hierarchies") else {}
-    kept = {name: tree for name, tree in built.items() if name in job.quasi and name not in job.hierarchies}
+    built_trees = {name: tree for name, tree in built.items() if name in job.quasi and name not in job.hierarchies}
     fresh = generalizable(
-        prepared.values, job.replaced(hierarchies={**job.hierarchies, **kept}), prepared.population,
+        prepared.values, job.replaced(hierarchies={**job.hierarchies, **built_trees}), prepared.population,
         prepared.units, prepared.multiplicity,
     )  # fmt: skip
     return _loss_of(make_problem(fresh.domain, job), job, change, option, settings)
@@ -182,6 +182,6 @@ def _loss_of(problem: Problem, job: Job, change: str, option: str, settings: dic
     parameters = dict(job.parameters)
     if takes_budget(job.algorithm):
         parameters["budget_seconds"] = min(OTHER_BUDGET, parameters.get("budget_seconds") or OTHER_BUDGET)
-    found = make_algorithm(job.algorithm, **parameters).solve(problem, SILENT)
-    losses = release_losses(problem.domain, found.recoding, problem.weights, found.levels)
+    solution = make_algorithm(job.algorithm, **parameters).solve(problem, SILENT)
+    losses = release_losses(problem.domain, solution.recoding, problem.weights, solution.levels)
     return Advice(change, option, settings, losses["loss"])

@@ -38,13 +38,15 @@ class Candidates(ReprMixin):
         least in every cell of a grid over loss and suppressed rows, so that no corner of the picture stays empty."""
         if len(self.losses) <= most:
             return np.arange(len(self.losses))
-        side, known = math.isqrt(most), np.flatnonzero(np.isfinite(self.losses))
-        known = known[np.argsort(self.losses[known], kind="stable")]
+        side, finite = math.isqrt(most), np.flatnonzero(np.isfinite(self.losses))
+        finite = finite[np.argsort(self.losses[finite], kind="stable")]
         cells = [
-            np.floor((side - 1) * (each - each.min()) / (np.ptp(each) or 1)).astype(np.int64)
-            for each in (self.losses[known], self.suppressed[known])
+            np.floor((side - 1) * (values - values.min()) / (np.ptp(values) or 1)).astype(np.int64)
+            for values in (self.losses[finite], self.suppressed[finite])
         ]
-        return np.union1d(np.flatnonzero(self.best), known[np.unique(cells[0] * side + cells[1], return_index=True)[1]])
+        return np.union1d(
+            np.flatnonzero(self.best), finite[np.unique(cells[0] * side + cells[1], return_index=True)[1]]
+        )
 
 
 def free_job(job: Job) -> Job:
@@ -70,7 +72,7 @@ def all_candidates(prepared: Prepared, job: Job, progress: Progress = SILENT) ->
     if problem.lattice.size > MOST_CANDIDATES:
         raise JobError(
             f"There are {problem.lattice.size:,} choices of levels: too many to judge every one. Drop levels of some "
-            "hierarchies, or keep columns at home."
+            "hierarchies, or do not publish some columns."
         )
     if not only_counts_rows(problem):
         raise JobError("The table has too many values for a picture of all candidates. Use coarser hierarchies.")

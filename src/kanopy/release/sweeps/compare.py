@@ -60,8 +60,8 @@ class Entry(ReprMixin):
     def name(self) -> str:
         """The algorithm with the parameters that were given."""
         given = {key: value for key, value in self.parameters.items() if key != "budget_seconds"}
-        said = ", ".join(f"{key}={str(value).lower()}" for key, value in given.items())
-        return f"{self.algorithm} ({said})" if said else self.algorithm
+        settings = ", ".join(f"{key}={str(value).lower()}" for key, value in given.items())
+        return f"{self.algorithm} ({settings})" if settings else self.algorithm
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data."""
@@ -149,14 +149,14 @@ def compare(
     require_used(job, population=population)
     seconds = None if budget is None else as_seconds(budget)
     algorithms = [algorithms] if isinstance(algorithms, str) else algorithms
-    wanted = [_with_budget(job, *each, seconds) for each in _wanted(algorithms)]
+    wanted = [_with_budget(job, *algorithm_and_parameters, seconds) for algorithm_and_parameters in _wanted(algorithms)]
     prepared = prepare(data, job, population=population, progress=notify, generalize=True)
     entries: list[Entry] = []
     stopped = False
-    for place, (name, parameters) in enumerate(wanted):
+    for index, (name, parameters) in enumerate(wanted):
         try:
-            notify("comparing", place / len(wanted), name)
-            within = _within(notify, name, place, len(wanted))
+            notify("comparing", index / len(wanted), name)
+            within = _within(notify, name, index, len(wanted))
             entries.append(_entry(prepared, job, name, parameters, within, everything="all" in algorithms))
         except (Cancelled, KeyboardInterrupt):
             stopped = True
@@ -165,28 +165,28 @@ def compare(
     entries.sort(
         key=lambda e: (e.reason is not None, round(e.losses.get(metric, float("inf")), 12), not e.optimal, e.name)
     )
-    shown = tuple(model.name for model in job.models)
+    model_names = tuple(model.name for model in job.models)
     return Comparison(
-        tuple(entries), metric, int(job.k), shown, prepared.frame.height, prepared.names, seconds, stopped,
+        tuple(entries), metric, int(job.k), model_names, prepared.frame.height, prepared.names, seconds, stopped,
         prepared.domain.counted, None if prepared.units is None else prepared.units.count,
     )  # fmt: skip
 
 
 def _wanted(given: Sequence[str]) -> list[tuple[str, dict[str, Any]]]:
     """Names with parameters; `all` stands for every algorithm and its variants."""
-    found: list[tuple[str, dict[str, Any]]] = []
+    wanted: list[tuple[str, dict[str, Any]]] = []
     for text in given:
         if text.strip() == "all":
             for name in (*ALGORITHMS, *MASKINGS):
                 variants = () if masks(name) else algorithm_class(name).variants
-                found += [(name, {}), *((name, dict(extra)) for extra in variants)]
+                wanted += [(name, {}), *((name, dict(extra)) for extra in variants)]
             continue
         name, _, rest = text.strip().partition(":")
         name = known_algorithm(name)
-        found.append((name, parameters_for(name, rest.split("+") if rest else ())))
-    if not found:
+        wanted.append((name, parameters_for(name, rest.split("+") if rest else ())))
+    if not wanted:
         raise JobError("Name at least one algorithm to compare, or all.")
-    return [each for place, each in enumerate(found) if each not in found[:place]]
+    return [entry for index, entry in enumerate(wanted) if entry not in wanted[:index]]
 
 
 def _with_budget(job: Job, name: str, given: dict[str, Any], seconds: float | None) -> tuple[str, dict[str, Any]]:
@@ -199,13 +199,13 @@ def _with_budget(job: Job, name: str, given: dict[str, Any], seconds: float | No
     return name, parameters
 
 
-def _within(notify: Progress, name: str, place: int, count: int) -> Progress:
+def _within(notify: Progress, name: str, index: int, count: int) -> Progress:
     """Progress of one algorithm as a part of all."""
     if not notify.active:
         return SILENT
 
     def show(step: Any) -> bool | None:
-        notify(f"{name}: {step.stage}", (place + (step.fraction or 0.0)) / count, step.note)
+        notify(f"{name}: {step.stage}", (index + (step.fraction or 0.0)) / count, step.note)
         return None
 
     return Progress(show)
@@ -223,24 +223,24 @@ def _entry(
         return Entry(name, parameters, recoding, reason=reason)
     try:
         asked = job.replaced(algorithm=name, parameters=parameters, pseudonymize=())
-        own: Job | MaskJob = asked
+        entry_job: Job | MaskJob = asked
         if substitutes:
             # The table was read as the job says; the metric ranks those that generalize.
             read = {"metric": "loss", "suppressed_rows": "keep", "local": False, "skip_rows": 0, "decimals": {}}
             prepared = prepare(prepared.frame, asked.replaced(**read))
-            own = prepared.job
+            entry_job = prepared.job
         else:
             _warm_up(prepared.domain, asked)
         memory = _Memory()
         started = time.perf_counter()
-        found = search(prepared, own, notify)
+        solution = search(prepared, entry_job, notify)
         seconds, peak = time.perf_counter() - started, memory.peak()
-        result = run(prepared, own, found=found)
+        result = run(prepared, entry_job, found=solution)
     except (Cancelled, KeyboardInterrupt):
         raise
     except KanopyError as error:
         return Entry(name, parameters, recoding, reason=str(error))
-    notes = found.notes
+    notes = solution.notes
     if substitutes:
         notes = (f"semantic quality {result.score:.4f} (1: as it was)", *result.notes)
     # A masking has no hierarchies and so no losses of generalization: only what it protects and takes.

@@ -152,13 +152,13 @@ def explore(
     book = _Book(state, _fingerprint(domain, job))
     total = sum(len(case.ks) * len(case.limits) for case in grid)
     for case in grid:
-        for pool, part in pools.parts(case):
-            for point in pool.points(part, book.points, lambda: len(book.points) / total):
+        for pool, case_part in pools.parts(case):
+            for point in pool.points(case_part, book.points, lambda: len(book.points) / total):
                 book.add(point)
     wanted = [key for case in grid for key in case.point_keys()]
-    found = [book.points[key] for key in wanted]
+    points = [book.points[key] for key in wanted]
     units = None if domain.units is None else domain.units.count
-    return Exploration(_marked(found), job.metric, domain.rows, pools.judged, domain.counted, units)
+    return Exploration(_marked(points), job.metric, domain.rows, pools.judged, domain.counted, units)
 
 
 @dataclass(frozen=True)
@@ -191,20 +191,22 @@ def _grid(
     for k in ks:
         KAnonymity(k)
     shares = tuple(sorted({as_share(limit) for limit in (limits if limits is not None else [job.suppress])}))
-    sets = [make_models(each) for each in models] if models is not None else [job.models]
+    sets = [make_models(model_source) for model_source in models] if models is not None else [job.models]
     cases = []
-    for own in sets:
-        if any(isinstance(model, KAnonymity) for model in own):
-            raise JobError("k is explored as such: leave 'k' out of the models.")
+    for model_set in sets:
+        if any(isinstance(model, KAnonymity) for model in model_set):
+            raise JobError("Leave 'k' out of the models: the values of k are named separately.")
         for algorithm in algorithms or [job.algorithm]:
             if masks(algorithm):
                 raise JobError(
-                    f"{algorithm!r} substitutes answers by meaning: it has no loss of hierarchies to draw a map of. "
-                    "Name algorithms that generalize."
+                    f"{algorithm!r} substitutes answers by meaning: it has no loss of hierarchies for a map. Name "
+                    "algorithms that generalize."
                 )
             parameters = job.parameters if algorithm == job.algorithm else {}
-            wanted = job.replaced(k=min(ks), models=own, algorithm=algorithm, parameters=parameters, pseudonymize=())
-            names = tuple(_short(model) for model in own)
+            wanted = job.replaced(
+                k=min(ks), models=model_set, algorithm=algorithm, parameters=parameters, pseudonymize=()
+            )
+            names = tuple(_short(model) for model in model_set)
             cases.append(_Case(wanted, names, tuple(sorted(set(ks))), shares))
     # One prepared table serves all points: a column that one set of models protects is sensitive for the others too.
     sensitive = tuple(dict.fromkeys(name for case in cases for name in case.job.sensitive))
@@ -221,7 +223,7 @@ def _short(model: Model) -> str:
     column = parts.pop("column", None)
     name = parts.pop("name")
     rest = ",".join(str(value) for value in parts.values())
-    return ":".join(str(part) for part in (name, column, rest) if part)
+    return ":".join(str(text) for text in (name, column, rest) if text)
 
 
 class _Pools:
@@ -249,11 +251,11 @@ class _Pools:
             yield self.first, case
             return
         for limit in case.limits:
-            found: dict[int, tuple[_Pool, list[int]]] = {}
+            pools_found: dict[int, tuple[_Pool, list[int]]] = {}
             for k in case.ks:
                 pool = self._pool(case, k, limit)
-                found.setdefault(id(pool), (pool, []))[1].append(k)
-            for pool, ks in found.values():
+                pools_found.setdefault(id(pool), (pool, []))[1].append(k)
+            for pool, ks in pools_found.values():
                 yield pool, replace(case, ks=tuple(ks), limits=(limit,))
 
     def _pool(self, case: _Case, k: int, limit: float) -> _Pool:
@@ -291,13 +293,13 @@ class _Pool:
         self.judged = 0
         self._tables: Any = None
 
-    def points(self, case: _Case, known: dict[str, Point], done: Any) -> Iterator[Point]:
+    def points(self, case: _Case, points_known: dict[str, Point], done: Any) -> Iterator[Point]:
         """The points of a case that are not known yet."""
         from kanopy.metrics.full_domain import ClassMetric
         from kanopy.search.algorithms import algorithm_class
         from kanopy.search.full_domain.optimal import Optimal
 
-        open_keys = [key for key in case.point_keys() if key not in known]
+        open_keys = [key for key in case.point_keys() if key not in points_known]
         if not open_keys:
             return
         problem = self._problem(case.job, min(case.ks), 0.0)
@@ -309,11 +311,11 @@ class _Pool:
             and not isinstance(problem.metric, ClassMetric)
         )
         if shared and problem.lattice.size <= Optimal(**case.job.parameters).most_candidates:
-            yield from self._together(case, problem, known)
+            yield from self._together(case, problem, points_known)
             return
         for k in case.ks:
             for limit in case.limits:
-                if case.point(k, limit).key not in known:
+                if case.point(k, limit).key not in points_known:
                     self.notify("exploring", done(), f"k = {k}, limit {limit:.2%}, {case.job.algorithm}")
                     yield self._alone(case, k, limit)
 
@@ -328,7 +330,7 @@ class _Pool:
         problem.__dict__["tables"] = self._tables
         return problem
 
-    def _together(self, case: _Case, problem: Problem, known: dict[str, Point]) -> Iterator[Point]:
+    def _together(self, case: _Case, problem: Problem, points_known: dict[str, Point]) -> Iterator[Point]:
         """Points whose candidates are judged once for every k and limit."""
         from kanopy.release.sweeps.levels import Leveled
         from kanopy.search.full_domain.every_k import EveryK
@@ -337,7 +339,7 @@ class _Pool:
         every = EveryK(problem, max(case.ks))
         tables = Leveled(self.prepared, case.job)
         for k, limit, best in every.solve(case.ks, case.limits, self.notify):
-            if case.point(k, limit).key in known:
+            if case.point(k, limit).key in points_known:
                 continue
             if best is None:
                 yield case.point(k, limit, reason=no_solution(self._problem(case.job, k, limit)).reason)
@@ -352,18 +354,18 @@ class _Pool:
 
         problem = self._problem(case.job, k, limit)
         try:
-            found = make_algorithm(case.job.algorithm, **case.job.parameters).solve(problem, self.notify)
+            solution = make_algorithm(case.job.algorithm, **case.job.parameters).solve(problem, self.notify)
         except NoSolution as nothing:
             return case.point(k, limit, reason=nothing.reason)
-        self.judged += found.judged
-        release = self._released(case, k, limit, found)
-        loss = found.score if found.levels is not None else release.score
+        self.judged += solution.judged
+        release = self._released(case, k, limit, solution)
+        loss = solution.score if solution.levels is not None else release.score
         return case.point(k, limit, loss=float(loss), **release.figures())
 
-    def _released(self, case: _Case, k: int, limit: float, found: Solution) -> Result:
+    def _released(self, case: _Case, k: int, limit: float, solution: Solution) -> Result:
         """The release itself, verified on its labels like any other."""
         job = case.job.replaced(k=k, suppress=limit)
-        return run(self.prepared, job, found=found, true_labels=self.true_labels)
+        return run(self.prepared, job, found=solution, true_labels=self.true_labels)
 
 
 def _marked(points: Sequence[Point]) -> tuple[Point, ...]:
@@ -386,8 +388,8 @@ def _fingerprint(domain: Domain, job: Job) -> str:
     """Tells one table and job from another, without keeping anything of them."""
     digest = hashlib.sha256()
     units = () if domain.units is None else (domain.units.of_row,)
-    for part in (domain.tuples, domain.counts, *units, *(column.code_of_row for column in domain.sensitive)):
-        digest.update(np.ascontiguousarray(part).tobytes())
+    for array in (domain.tuples, domain.counts, *units, *(column.code_of_row for column in domain.sensitive)):
+        digest.update(np.ascontiguousarray(array).tobytes())
     for hierarchy in domain.hierarchies:
         digest.update(hierarchy.table.tobytes() if hierarchy.has_table else hierarchy.tree().tobytes())
     plain = job.to_dict()
@@ -419,12 +421,12 @@ class _Book:
         name = str(self._path)
         try:
             first, *lines = self._path.read_text(encoding="utf-8").splitlines()
-            found = json.loads(first)
-            if not isinstance(found, dict) or found.get("format") != STATE_FORMAT:
+            header = json.loads(first)
+            if not isinstance(header, dict) or header.get("format") != STATE_FORMAT:
                 raise ValueError("not a state file")
         except (OSError, ValueError):
             raise JobError(f"{name!r} is not a state file of `kanopy explore`. Name another, or delete it.") from None
-        if found != head:
+        if header != head:
             raise JobError(
                 f"The state file {name!r} belongs to another table, hierarchies or job. Name another, or delete it."
             )

@@ -68,24 +68,25 @@ class Leveled:
         """
         if levels not in self._classes:
             self._classes[levels] = self._counted(levels)
-        found = self._classes[levels]
-        rows, kept = len(self._excluded), found.sizes >= k
-        members = int(found.sizes[kept].sum())
-        gone = rows - members
-        if gone != suppressed + int(self._excluded.sum()):
+        classes_found = self._classes[levels]
+        rows, is_safe = len(self._excluded), classes_found.sizes >= k
+        members = int(classes_found.sizes[is_safe].sum())
+        suppressed_rows = rows - members
+        if suppressed_rows != suppressed + int(self._excluded.sum()):
             raise VerificationFailed(
-                f"{gone:,} rows would be suppressed at k = {k}, the search claims {suppressed:,}. This is an error in "
+                f"{suppressed_rows:,} rows would be suppressed at k = {k}, the search claims {suppressed:,}. This is "
+                f"an error in "
                 "Kanopy: please report it."
             )
         if loss is not None:
-            covered = found.sizes[kept] @ found.shares[kept] + gone
-            own = zip(self.prepared.names, covered.tolist(), strict=True)
-            same_loss(loss, loss_of(self.job, self._hierarchies, rows, dict(own)))
-        classes, smallest = int(kept.sum()), int(found.sizes[kept].min(initial=rows)) if members else 0
+            covered = classes_found.sizes[is_safe] @ classes_found.shares[is_safe] + suppressed_rows
+            covered_columns = zip(self.prepared.names, covered.tolist(), strict=True)
+            same_loss(loss, loss_of(self.job, self._hierarchies, rows, dict(covered_columns)))
+        classes, smallest = int(is_safe.sum()), int(classes_found.sizes[is_safe].min(initial=rows)) if members else 0
         return {
             "classes": classes,
             "smallest_class": smallest,
-            "suppressed": gone,
+            "suppressed": suppressed_rows,
             "highest_risk": 1 / smallest if smallest else 0.0,
             "average_risk": classes / members if members else 0.0,
             "optimal": True,
@@ -100,13 +101,13 @@ class Leveled:
     def _counted(self, levels: Levels) -> _Classes:
         """Classes of rows that show the same labels."""
         wanted = list(zip(self.prepared.names, levels, strict=True))
-        if any(each not in self._columns for each in wanted):
+        if any(name not in self._columns for name in wanted):
             self._publish(levels)
-        columns = [self._columns[each] for each in wanted]
-        keys = [f"\0{place}" for place in range(len(columns))]
-        shown = pl.DataFrame([column.labels.alias(key) for column, key in zip(columns, keys, strict=True)])
-        shown = shown.with_row_index("\0row").filter(pl.Series(~self._excluded))
-        counted = shown.lazy().group_by(keys).agg(pl.len().alias("\0rows"), pl.col("\0row").first()).collect()
+        columns = [self._columns[name] for name in wanted]
+        keys = [f"\0{index}" for index in range(len(columns))]
+        shown_labels = pl.DataFrame([column.labels.alias(key) for column, key in zip(columns, keys, strict=True)])
+        shown_labels = shown_labels.with_row_index("\0row").filter(pl.Series(~self._excluded))
+        counted = shown_labels.lazy().group_by(keys).agg(pl.len().alias("\0rows"), pl.col("\0row").first()).collect()
         one = counted["\0row"].to_numpy()
         return _Classes(
             counted["\0rows"].to_numpy().astype(np.int64), np.stack([column.shares[one] for column in columns], axis=1)

@@ -121,8 +121,8 @@ class Previews:
         if algorithm_class(job.algorithm) is algorithm_class(QUICK_FULL) and not job.unit and not self._large:
             wanted = job if make_problem(self.prepared.domain, job).lattice.size <= MOST_CANDIDATES else wanted
         domain = self._parts if self._in_parts(wanted) else self.prepared.domain
-        found = make_algorithm(wanted.algorithm, **wanted.parameters).solve(make_problem(domain, wanted), progress)
-        recoding = found.recoding
+        solution = make_algorithm(wanted.algorithm, **wanted.parameters).solve(make_problem(domain, wanted), progress)
+        recoding = solution.recoding
         classes = domain.counted_classes(recoding)
         losses = column_losses(domain, recoding)
         weights = [wanted.weights.get(name, 1.0) for name in domain.names]
@@ -130,7 +130,7 @@ class Previews:
         return JobPreview(
             wanted.algorithm, wanted == job and domain.rows == self.rows, self.rows, domain.rows, domain.counted,
             float(Loss().combine(np.array(list(losses.values())), weights)), losses,
-            None if found.levels is None else dict(zip(domain.names, found.levels, strict=True)),
+            None if solution.levels is None else dict(zip(domain.names, solution.levels, strict=True)),
             round(classes.count * times), classes.smallest, round(recoding.suppressed_rows * times),
             size_histogram(classes.sizes, fitting=classes.fitting),
         )  # fmt: skip
@@ -149,15 +149,15 @@ class Previews:
         from kanopy.privacy.models import failing
 
         domain = self.prepared.domain
-        others = [each for each in job.models if each != model]
+        others = [other_model for other_model in job.models if other_model != model]
         plain = job.replaced(
             models=others, algorithm=QUICK_FULL, parameters={"budget_seconds": QUICK_SECONDS}, local=False
         )
-        found = make_algorithm(plain.algorithm, **plain.parameters).solve(make_problem(domain, plain), progress)
+        solution = make_algorithm(plain.algorithm, **plain.parameters).solve(make_problem(domain, plain), progress)
         problem = make_problem(domain, plain.replaced(models=[model]))
-        assert found.levels is not None
-        table = problem.full_tables.table(found.levels)
-        classes = problem.class_statistics.classes(table, problem.full_tables.packing, found.levels)
+        assert solution.levels is not None
+        table = problem.full_tables.table(solution.levels)
+        classes = problem.class_statistics.classes(table, problem.full_tables.packing, solution.levels)
         published = classes.sizes >= job.k
         return int((failing(model, classes) & published).sum()), int(published.sum())
 

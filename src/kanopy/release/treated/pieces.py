@@ -1,13 +1,16 @@
 """Treatments of tables that are read piece by piece: every piece is treated and verified while it passes by.
 
-Some treatments must know the whole column first, such as the limits of top coding. One pass over that column is made
-before, and treated and verified as a whole; the pieces are then compared with it.
+Some treatments must know the whole table first: limits of top coding, the spread of a column, the place of each row for
+its random numbers. One pass is made before, on every engine (in memory the table is one piece), and the column is
+treated and verified as a whole; what is published is then compared with it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from kanopy._errors import JobError, some
 from kanopy.release.treated.treating import Treated
@@ -33,12 +36,10 @@ def works_in_pieces(treatment: Treatment) -> bool:
 def whole_table(job: Any) -> str | None:
     """Why the treatments of a job need all rows at once, or `None`."""
     protect: Mapping[str, Treatment] = getattr(job, "protect", None) or {}
-    whole = [column for column, each in protect.items() if not works_in_pieces(each)]
+    whole = [column for column, treatment in protect.items() if not works_in_pieces(treatment)]
     if whole:
         methods = dict.fromkeys(protect[column].name for column in whole)
-        return f"{some(methods)} of {some(whole)} looks at all rows at once"
-    if protect and not job.quasi:
-        return "a job of treatments only runs there"
+        return f"{some(methods)} of {some(whole)} needs all rows at once"
     return None
 
 
@@ -60,10 +61,12 @@ def require_in_memory(job: Any, engine: str) -> None:
         )
 
 
-def columns_alongside(job: Any) -> list[str]:
-    """The columns that treatments look at, and the unit whose rows they count."""
+def columns_alongside(job: Any, columns: Sequence[str]) -> list[str]:
+    """The columns that treatments look at, and the unit whose rows they count: all of the table for places of rows."""
+    if any(each.by_place for each in job.protect.values()):
+        return list(columns)
     asked = [name for column, each in job.protect.items() for name in each.reads(column)]
-    counted = [name for name in job.unit if any(each.measures("x") for each in job.protect.values())]
+    counted = [name for name in job.unit if any(each.looks_first for each in job.protect.values())]
     return list(dict.fromkeys((*asked, *counted)))
 
 
@@ -74,7 +77,7 @@ class Pieces:
     >>> from kanopy import Job
     >>> rows = pl.DataFrame({"pay": [1, 2, 3, 50, 60, 70]})
     >>> pieces = Pieces(Job(protect={"pay": {"method": "top-code", "top": 50}}))
-    >>> pieces.look_at(lambda names: iter([rows]))
+    >>> pieces.look_at(lambda names: iter([rows]), rows.columns)
     >>> pieces.treat(rows[3:4])["pay"].to_list()
     [50]
     """
@@ -86,33 +89,64 @@ class Pieces:
         self.facts: dict[str, dict[str, Any]] = {}
         self.whole: dict[str, pl.DataFrame] = {}
         """Per treated column that was looked at, its values before and after."""
+        self.columns: list[str] = []
+        """The columns of the whole table, where places of rows matter."""
+        self._people: dict[tuple[str, str], set[Any]] = {}
+        """Per value that several people must share some of them, until there are enough."""
 
     @property
     def looks_first(self) -> bool:
         """Whether a treatment has to know its whole column."""
-        return any(each.measures(column) for column, each in self.job.protect.items())
+        return any(each.looks_first for each in self.job.protect.values())
 
-    def look_at(self, batches: Batches) -> None:
-        """Read the columns that treatments have to know, treat each as a whole, and verify that."""
+    def look_at(self, batches: Batches, columns: Sequence[str]) -> None:
+        """Read what treatments have to know of a table with some columns, treat each column as a whole, and verify."""
         import polars as pl
 
         from kanopy.treatments.apply import treat_frame
-        from kanopy.treatments.base import strata_of
+        from kanopy.treatments.base import numbers_of, strata_of
+        from kanopy.treatments.random_numbers import Places, row_digests
         from kanopy.verify.treatments import TreatedColumns, verify_treatment
 
-        for column, treatment in self.job.protect.items():
-            if not (measures := treatment.measures(column)):
-                continue
-            names = list(dict.fromkeys((column, *treatment.reads(column), *self.job.unit)))
-            rows = pl.concat(list(batches(names)))
-            facts = rows.lazy().select(**measures).collect().row(0, named=True)
-            units = strata_of(rows, self.job.unit)[0] if self.job.unit else None
-            made = treat_frame(rows, column, treatment, self.secrets, units=units)
+        self.columns = list(columns) if any(each.by_place for each in self.job.protect.values()) else []
+        looking = {column: each for column, each in self.job.protect.items() if each.looks_first}
+        asked = [name for column, each in looking.items() for name in (column, *each.reads(column))]
+        names, pieces, digests = list(dict.fromkeys((*asked, *self.job.unit))), [], []
+        for batch in batches(self.columns or names):
+            pieces.append(batch[names])
+            if self.columns:
+                digests.append(row_digests(batch[self.columns]))
+        rows = pl.concat(pieces)
+        units = strata_of(rows, self.job.unit)[0] if self.job.unit else None
+        for column, treatment in looking.items():
+            facts: dict[str, Any] = {}
+            if measures := treatment.measures(column):
+                facts = rows.lazy().select(**measures).collect().row(0, named=True)
+            own = dict(facts)
+            if treatment.by_place:
+                own["digests"] = np.concatenate(digests)
+                facts["places"] = own["places"] = Places.of(numbers_of(rows[column], treatment.name), own["digests"])
+            made = treat_frame(rows, column, treatment, self.secrets, units=units, facts=own)
             after = rows.with_columns(made.values())
             verify_treatment(TreatedColumns(column, treatment.to_dict(), rows, after, self.job.unit))
             self.facts[column] = facts
             pairs = pl.DataFrame({"before": rows[column], "after": after[column]})
             self.whole[column] = pairs if treatment.random else pairs.unique()
+
+    def facts_of(self, column: str, records: pl.DataFrame) -> dict[str, Any] | None:
+        """What the treatment of a column has to know of the table and of these rows; `None` if that is not known."""
+        treatment = self.job.protect[column]
+        known = not treatment.looks_first or column in self.facts
+        if not known or not {*treatment.reads(column), *(self.columns if treatment.by_place else ())} <= {
+            *records.columns
+        }:
+            return None
+        facts = {**self.facts.get(column, {}), "pieces": True}
+        if treatment.by_place:
+            from kanopy.treatments.random_numbers import row_digests
+
+            facts["digests"] = row_digests(records[self.columns])
+        return facts
 
     def treat(self, records: pl.DataFrame) -> pl.DataFrame:
         """A piece with its treated columns, each verified on the piece by independent code.
@@ -128,19 +162,44 @@ class Pieces:
         for column, treatment in self.job.protect.items():
             if column not in records.columns:
                 continue
-            known = not treatment.measures(column) or column in self.facts
-            if not known or not set(treatment.reads(column)) <= set(records.columns):
+            facts = self.facts_of(column, records)
+            if facts is None:
                 made[column] = pl.Series(column, [None] * records.height, records[column].dtype)
                 continue
-            facts = {**self.facts.get(column, {}), "pieces": True}
-            own = treat_frame(records, column, treatment, self.secrets, facts=facts)
+            treated_columns = treat_frame(records, column, treatment, self.secrets, facts=facts)
             unit = tuple(name for name in self.job.unit if name in records.columns)
-            after = records.with_columns(own.values())
+            after = records.with_columns(treated_columns.values())
             verify_treatment(
                 TreatedColumns(column, treatment.to_dict(), records, after, unit, whole=self.whole.get(column))
             )
-            made |= own
+            made |= treated_columns
         return records.with_columns(made.values())
+
+    def count(self, published: pl.DataFrame, units: pl.DataFrame) -> None:
+        """Count the people who share coded values in some published rows; `units` says whose rows they are."""
+        import polars as pl
+
+        for column, facts in self.facts.items():
+            if column not in published.columns:
+                continue
+            treatment, numbers = self.job.protect[column], published[column].cast(pl.Float64, strict=False)
+            for what, value in treatment.shared(facts).items():
+                found = self._people.setdefault((column, what), set())
+                if found and treatment.too_few(column, what, value, len(found)) is None:
+                    continue
+                rows = (numbers == value).fill_null(False)
+                if units.width:
+                    found.update(units.filter(rows).unique().rows())
+                else:
+                    found.update(range(len(found), len(found) + int(rows.sum())))
+
+    def require_shared(self) -> None:
+        """Refuse a release in which suppressed rows leave a coded value to too few people."""
+        for (column, what), people in self._people.items():
+            treatment, facts = self.job.protect[column], self.facts[column]
+            wrong = treatment.too_few(column, what, treatment.shared(facts)[what], len(people))
+            if wrong is not None:
+                raise JobError(wrong)
 
 
 def treated_in_pieces(job: Any) -> Treated | None:

@@ -57,7 +57,7 @@ class TreatedReport:
     def to_dict(self) -> dict[str, Any]:
         """Plain data, without values of the table."""
         result = self.result
-        return {**result.summary(), "studies": [each.to_dict() for each in studies_of(result)]}
+        return {**result.summary(), "studies": [study.to_dict() for study in studies_of(result)]}
 
     def to_json(self) -> str:
         """`to_dict` as JSON text."""
@@ -128,8 +128,7 @@ class TreatedResult(Result):
         assert self.treated is not None
         return {
             "algorithm": self.found.algorithm, "optimal": False, "k": None, "models": [], "rows": self.rows,
-            "treatments": self.treated.to_dict(), "verified": True, "notes": list(self.notes),
-            "seconds": self.clock.total(),
+            "treatments": self.treated.to_dict(), **self._ending(),
         }  # fmt: skip
 
     @property
@@ -142,7 +141,7 @@ class TreatedResult(Result):
         return TreatedReport(self)
 
     def mapping(self) -> pl.DataFrame:
-        """What became of every original value of treated columns. Holds original values: keep it inside."""
+        """Original and published values of treated columns. For internal use."""
         return mapping_of_treated(self)
 
     def __repr__(self) -> str:

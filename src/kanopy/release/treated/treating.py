@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from kanopy._arrays import Mask
     from kanopy._core.classes import Domain
     from kanopy.release.prepare import Prepared
+    from kanopy.release.treated.pieces import Pieces
     from kanopy.search.solution import Solution
     from kanopy.treatments.base import Treatment
 
@@ -36,45 +37,62 @@ class Treated:
     """What the independent check found to hold, per treatment."""
     withheld: Mapping[str, pl.Series] = field(default_factory=dict)
     """Per treated column the rows whose values were withheld after it was treated."""
+    whole: Mapping[str, pl.DataFrame] = field(default_factory=dict)
+    """The values `before` and `after` of columns that were looked at as a whole."""
     pieces: bool = False
     """Whether rows were treated and verified while they passed by: none of them is here."""
 
     def withheld_since(self, before: pl.DataFrame, after: pl.DataFrame) -> Treated:
         """The same after values of suppressed rows were withheld: what is not published was not treated."""
-        gone = {
+        withheld = {
             name: after[name].is_null() & before[name].is_not_null()
-            for column, each in self.protect.items() for name in each.writes(column)
+            for column, treatment in self.protect.items() for name in treatment.writes(column)
         }  # fmt: skip
-        return replace(self, withheld={name: own for name, own in gone.items() if own.any()})
+        return replace(self, withheld={name: mask for name, mask in withheld.items() if mask.any()})
 
     def before(self, column: str) -> pl.DataFrame:
         """The rows before a treatment, without what was withheld of its columns."""
-        own = [name for name in self.protect[column].writes(column) if name in self.withheld]
-        return self.original.with_columns(self.original[name].set(self.withheld[name], None) for name in own)
+        withheld_columns = [name for name in self.protect[column].writes(column) if name in self.withheld]
+        return self.original.with_columns(
+            self.original[name].set(self.withheld[name], None) for name in withheld_columns
+        )
 
     def to_dict(self) -> list[dict[str, Any]]:
         """Per treatment what it does, promises and does not; no key, no seed, no value."""
         return [
-            {"column": column, "method": each.name, "columns": list(each.writes(column)), "does": each.summary,
-             "guarantees": each.guarantees, "lacks": each.lacks, "verified": check.partition(": ")[2]}
-            for (column, each), check in zip(self.protect.items(), self.checks, strict=True)
+            {"column": column, "method": treatment.name, "columns": list(treatment.writes(column)),
+            "does": treatment.summary,
+             "guarantees": treatment.guarantees, "lacks": treatment.lacks, "verified": check.partition(": ")[2]}
+            for (column, treatment), check in zip(self.protect.items(), self.checks, strict=True)
         ]  # fmt: skip
 
 
+def look_first(prepared: Prepared, job: Any, key: bytes | None) -> Pieces | None:
+    """What treatments have to know of the whole table, as every engine looks at it: before rows are suppressed."""
+    from kanopy.release.treated.pieces import Pieces
+
+    protect = getattr(job, "protect", None)
+    if not protect:
+        return None
+    frame, looked = prepared.frame, Pieces(job, key)
+    require_columns(protect, frame.columns)
+    if looked.looks_first:
+        looked.look_at(lambda names: iter([frame.select(names)]), frame.columns)
+    return looked
+
+
 def treat(
-    prepared: Prepared, job: Any, published: pl.DataFrame, kept: Mask | None, key: bytes | None
+    prepared: Prepared, job: Any, published: pl.DataFrame, is_published: Mask | None, looked: Pieces | None
 ) -> tuple[pl.DataFrame, Treated | None]:
     """The release with its treated columns, in the order of the table, and what was done."""
     import polars as pl
 
     protect = getattr(job, "protect", None)
-    if not protect:
+    if not protect or looked is None:
         return published, None
     from kanopy.treatments.apply import treat_frame
-    from kanopy.treatments.base import Secrets
 
-    rows = prepared.frame if kept is None else prepared.frame.filter(pl.Series(kept))
-    require_columns(protect, rows.columns)
+    rows = prepared.frame if is_published is None else prepared.frame.filter(pl.Series(is_published))
     # What is withheld of suppressed rows is no value to be treated: it must not come back, nor be part of a group.
     changed = [name for name in changed_columns(job) if name in published.columns]
     rows = rows.with_columns(
@@ -82,17 +100,26 @@ def treat(
         if rows[name].dtype == published[name].dtype
     )  # fmt: skip
     units = prepared.units.of_row if prepared.units is not None else None
-    if units is not None and kept is not None:
-        units = units[kept]
-    secrets, notes, files = Secrets(key), list[str](), dict[str, str]()
+    if units is not None and is_published is not None:
+        units = units[is_published]
+    notes, files = list[str](), dict[str, str]()
     made: dict[str, pl.Series] = {}
     done: dict[str, Treatment] = {}
-    for column, treatment in sorted(protect.items(), key=lambda each: each[1].follows):
+    for column, treatment in sorted(protect.items(), key=lambda entry: entry[1].follows):
         absent = [name for name in treatment.writes(column) if name not in published.columns]
         if absent and not treatment.for_identifiers:
             notes.append(
-                f"{some(absent)} of the treatment {treatment.name!r} is not published: it was withheld before."
+                f"{some(absent)} of the treatment {treatment.name!r} is not published, because it was withheld."
             )
+            continue
+        if treatment.looks_first:
+            # All rows, as they pass by where a table is read piece by piece; of them, those that stay.
+            known = looked.facts_of(column, prepared.frame) or {}
+            every = treat_frame(prepared.frame, column, treatment, looked.secrets, facts=known, say=notes.append)
+            for name, series in every.items():
+                stays = series if is_published is None else series.filter(pl.Series(is_published))
+                made[name] = stays.set(rows[name].is_null() & stays.is_not_null(), None)
+            done[column] = treatment
             continue
         facts: dict[str, Any] = {"files": files}
         if treatment.follows:
@@ -106,11 +133,13 @@ def treat(
                     "column."
                 )
         own = None if units is None else np.asarray(units, np.int64)
-        made |= treat_frame(rows, column, treatment, secrets, facts=facts, units=own, say=notes.append)
+        made |= treat_frame(rows, column, treatment, looked.secrets, facts=facts, units=own, say=notes.append)
         done[column] = treatment
     order = [name for name in prepared.frame.columns if name in published.columns or name in made]
     published = published.with_columns([series.alias(name) for name, series in made.items()])[order]
-    return published, Treated(rows, done, tuple(notes), files)
+    looked.count(published, rows.select(getattr(job, "unit", ())))
+    looked.require_shared()
+    return published, Treated(rows, done, tuple(notes), files, whole=looked.whole)
 
 
 def _stands_for(prepared: Prepared, leader: str) -> dict[str, set[str]]:
@@ -118,11 +147,11 @@ def _stands_for(prepared: Prepared, leader: str) -> dict[str, set[str]]:
     hierarchy = getattr(prepared.table, "hierarchies", {}).get(leader)
     if hierarchy is None or hierarchy.low is not None:
         return {}
-    found: dict[str, set[str]] = {}
+    values_of_label: dict[str, set[str]] = {}
     for value, *above in hierarchy.rows():
         for label in above:
-            found.setdefault(label, set()).add(value)
-    return found
+            values_of_label.setdefault(label, set()).add(value)
+    return values_of_label
 
 
 def verify_treated(treated: Treated | None, job: Any, published: pl.DataFrame) -> tuple[str, ...]:
@@ -132,15 +161,17 @@ def verify_treated(treated: Treated | None, job: Any, published: pl.DataFrame) -
 
     if treated is None or treated.pieces:
         return () if treated is None else treated.checks
-    found = []
+    findings = []
     for column, treatment in treated.protect.items():
         unit = tuple(job.unit) if getattr(job, "unit", ()) else ()
-        seen = TreatedColumns(column, treatment.to_dict(), treated.before(column), published, unit, published)
-        found.append(verify_treatment(seen))
+        seen = TreatedColumns(
+            column, treatment.to_dict(), treated.before(column), published, unit, published, treated.whole.get(column)
+        )
+        findings.append(verify_treatment(seen))
         wrong = treatment.check(treated.before(column), published)
         if wrong is not None:
             raise VerificationFailed(f"The treated column {column!r} is not what {treatment.name!r} allows: {wrong}.")
-    return tuple(found)
+    return tuple(findings)
 
 
 NOTHING_GENERALIZED = "treatments only"
@@ -152,7 +183,8 @@ def nothing_generalized(domain: Domain) -> Solution:
     from kanopy._core.classes import recoding_from_nodes
     from kanopy.search.solution import Solution
 
-    recoding = recoding_from_nodes(domain, np.zeros(domain.rows, np.int32), np.zeros((1, 0), np.int32))
+    rows = len(domain.tuple_of_row)
+    recoding = recoding_from_nodes(domain, np.zeros(rows, np.int32), np.zeros((1, 0), np.int32))
     return Solution(NOTHING_GENERALIZED, recoding, 0.0)
 
 
@@ -188,7 +220,8 @@ def key_of_run(job: Any, key_file: Path | None = None) -> bytes | None:
     if must_have_key(job):
         return read_key(key_file)
     random = any(treatment.random for treatment in getattr(job, "protect", {}).values())
-    return given_key(key_file) if random or getattr(job, "margin", False) else None
+    random = random or bool(getattr(job, "margin", 0)) or getattr(job, "sample", 1) < 1
+    return given_key(key_file) if random else None
 
 
 def check_key_first(job: Any, key: bytes | None) -> None:
@@ -196,7 +229,8 @@ def check_key_first(job: Any, key: bytes | None) -> None:
     from kanopy.treatments.base import KEY
     from kanopy.treatments.keys import check_strength
 
-    if (key is not None and getattr(job, "protect", None)) or any(
-        each.secret == KEY for each in getattr(job, "protect", {}).values()
+    drawn = getattr(job, "protect", None) or getattr(job, "sample", 1) < 1
+    if (key is not None and drawn) or any(
+        treatment.secret == KEY for treatment in getattr(job, "protect", {}).values()
     ):
         check_strength(key)

@@ -97,12 +97,7 @@ class _Line:
 def _tree_line(hierarchy: Hierarchy) -> _Line:
     """A hierarchy's leaves from left to right, and the sizes of the ancestors of neighbours."""
     hierarchy.tree()
-    if len(hierarchy.roots) > 1:
-        tops = some([hierarchy.label(int(node)) for node in hierarchy.roots])
-        raise HierarchyError(
-            f"The hierarchy{f' of {hierarchy.name}' if hierarchy.name else ''} has several tops ({tops}), so some "
-            "values have nothing in common. Join them under '*' with `hierarchy.rooted()`."
-        )
+    require_one_top(hierarchy)
     leaf_at = leaf_order(hierarchy)
     above = hierarchy.common_ancestors(leaf_at[:-1], leaf_at[1:])
     sizes, exact = node_sizes(hierarchy)
@@ -115,6 +110,16 @@ def _tree_line(hierarchy: Hierarchy) -> _Line:
         whole=int(sizes[hierarchy.roots[0]]),
         exact=exact,
     )
+
+
+def require_one_top(hierarchy: Hierarchy) -> None:
+    """Refuse a hierarchy in which some values have no common ancestor."""
+    if len(hierarchy.roots) > 1:
+        tops = some([hierarchy.label(int(node)) for node in hierarchy.roots])
+        raise HierarchyError(
+            f"The hierarchy{f' of {hierarchy.name}' if hierarchy.name else ''} has several tops ({tops}), so some "
+            "values have nothing in common. Join them under '*' with `hierarchy.rooted()`."
+        )
 
 
 def _number_line(domain: Domain, j: int) -> _Line:

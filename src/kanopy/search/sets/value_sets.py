@@ -238,7 +238,7 @@ def recoding_from_value_sets(
         shares.append(np.array([column.share(positions, spans=spans) for positions in sets]))
         extents.append(np.array([_extent(column, positions, spans) for positions in sets]))
     return LocalRecoding(
-        group_of_row, codes, tuple(labels), tuple(shares), tuple(nodes), domain.multiplicity, tuple(extents)
+        group_of_row, codes, tuple(labels), tuple(shares), tuple(nodes), domain.multiplicity, extents=tuple(extents)
     )
 
 

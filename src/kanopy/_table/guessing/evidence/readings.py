@@ -76,7 +76,25 @@ def read_name(column: ColumnView) -> None:
     column.forget_meaning()
 
 
+YES_AND_NO = 2
+
+
 def agrees(column: ColumnView) -> bool:
-    """Whether the values look like what the name says."""
+    """Whether the values look like what the name says.
+
+    A name that says it by an answer alone (`single`, `catholic`) asks whether that is so: more values than yes and no
+    are something else (`single_item`).
+    """
+    if _names_an_answer(column) and column.seen.distinct > YES_AND_NO:
+        return False
     conditions = fits().get(column.meaning.says if column.meaning else "", ())
     return any(condition.holds(column) for condition in conditions)
+
+
+def _names_an_answer(column: ColumnView) -> bool:
+    """Whether the words of a name that speak of its meaning are answers, such as values of such columns are."""
+    meaning = column.meaning
+    if meaning is None:
+        return False
+    spoken = [word for word in column.words if word in meaning.words]
+    return bool(spoken) and all(word in meaning.values for word in spoken)

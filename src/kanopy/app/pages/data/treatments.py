@@ -57,21 +57,23 @@ class Treatments:
                     button("", drop, icon="close", kind="quiet", hint=f"Publish {column} without a treatment")
                 self.page.later(partial(self._describe, words, treatment.to_dict()))
 
-    async def _describe(self, shown: Any, given: Mapping[str, Any]) -> None:
-        found = await self.controller.cached("catalogue.describe", None, family="treatment", given=given)
-        if not shown.is_deleted:
-            shown.set_text(found["words"])
+    async def _describe(self, label: Any, given: Mapping[str, Any]) -> None:
+        description = await self.controller.cached("catalogue.describe", None, family="treatment", given=given)
+        if not label.is_deleted:
+            label.set_text(description["words"])
 
     def _drop(self, column: str) -> None:
-        rest = {name: each for name, each in self.controller.project.work.job.protect.items() if name != column}
+        rest = {
+            name: treatment for name, treatment in self.controller.project.work.job.protect.items() if name != column
+        }
         self.controller.set_job(f"{column} is not treated", protect=rest)
 
     async def _ask(self, column: str) -> None:
-        known = (await self.controller.cached("catalogue.catalogue", None))["treatments"]
+        treatments = (await self.controller.cached("catalogue.catalogue", None))["treatments"]
         self.page.here()
         title = f"Treatment of {column}" if column else "Treat a column"
         with self.page.dialog(title, "width:min(860px, 94vw);max-width:94vw") as dialog:
-            _TreatmentForm(self, dialog, {each["name"]: each for each in known}, column)
+            _TreatmentForm(self, dialog, {treatment["name"]: treatment for treatment in treatments}, column)
 
     def take(self, column: str, given: Mapping[str, Any]) -> None:
         """Treat a column."""
@@ -88,7 +90,7 @@ class _TreatmentForm:
         job = self.controller.project.work.job
         self._present = job.protect.get(column)
         self._name = self._present.name if self._present is not None else ""
-        self._columns = [str(each["column"]) for each in self.controller.project.work.columns]
+        self._columns = [str(column["column"]) for column in self.controller.project.work.columns]
         choices = [name for name in self._columns if name not in job.quasi]
         self._column = choice_field("Column", choices, column or next(iter(choices), None))
         self._column.on_value_change(lambda: self._settle())
@@ -109,26 +111,26 @@ class _TreatmentForm:
         self._found.clear()
         wanted = words.casefold().split()
         with self._found:
-            for name, each in self.known.items():
-                if all(word in f"{name} {each['summary']} {each['takes']}".casefold() for word in wanted):
-                    shown = ui.element("button").classes("model-choice" + (" here" if name == self._name else ""))
-                    shown.props["type"] = "button"
-                    shown.props["aria-label"] = f"Treatment {name}"
-                    shown.on("click", lambda name=name: self._choose(name, {}))
-                    with shown:
+            for name, treatment in self.known.items():
+                if all(word in f"{name} {treatment['summary']} {treatment['takes']}".casefold() for word in wanted):
+                    choice = ui.element("button").classes("model-choice" + (" here" if name == self._name else ""))
+                    choice.props["type"] = "button"
+                    choice.props["aria-label"] = f"Treatment {name}"
+                    choice.on("click", lambda name=name: self._choose(name, {}))
+                    with choice:
                         ui.label(name).classes("strong")
-                        ui.label(f"{each['summary']} ({each['takes']})").classes("muted small")
+                        ui.label(f"{treatment['summary']} ({treatment['takes']})").classes("muted small")
 
     def _choose(self, name: str, given: Mapping[str, Any]) -> None:
         self._name = name
         self._list(str(self._search.value or ""))
-        own = self.known[name]
+        treatment = self.known[name]
         self._form_box.clear()
         with self._form_box:
             heading(name, 3)
-            if own["secret"] == "key" and not os.environ.get(KEY_VARIABLE):
+            if treatment["secret"] == "key" and not os.environ.get(KEY_VARIABLE):
                 ui.label(NEEDS_KEY).classes("chip warn wrap")
-            self.form = Form(own["fields"], columns=self._columns, given=given, changed=self._settle)
+            self.form = Form(treatment["fields"], columns=self._columns, given=given, changed=self._settle)
         self._settle()
 
     def _settle(self) -> None:
@@ -144,12 +146,12 @@ class _TreatmentForm:
             self._add.disable()
             return
         asked = {"method": self._name, **given}
-        found = await self.controller.run_short("catalogue.describe", family="treatment", given=asked)
+        description = await self.controller.run_short("catalogue.describe", family="treatment", given=asked)
         if self._state.is_deleted or self.form is None:
             return
-        self._state.set_text(found["wrong"] or found["words"])
-        self._state.classes(**{"add" if found["wrong"] else "remove": "bad-text"})
-        self._add.set_enabled(not found["wrong"] and bool(self._column.value))
+        self._state.set_text(description["wrong"] or description["words"])
+        self._state.classes(**{"add" if description["wrong"] else "remove": "bad-text"})
+        self._add.set_enabled(not description["wrong"] and bool(self._column.value))
 
     def _take(self) -> None:
         assert self.form is not None

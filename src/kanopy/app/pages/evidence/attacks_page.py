@@ -37,8 +37,8 @@ class AttacksPage(Page):
     def build(self) -> None:
         """Write the page."""
         title("Attacks", "What does the release tell about its people beyond what is true of others?")
-        found = self.controller.summary
-        if found is None:
+        summary = self.controller.summary
+        if summary is None:
             with card():
                 ui.label("No release of this job was made yet: run it under Release.").classes("muted")
                 button("Go to Release", lambda: ui.navigate.to("/release"), kind="main", icon="tune")
@@ -69,18 +69,20 @@ class AttacksPage(Page):
         self._other.set_visibility(False)
         self._control.on_value_change(lambda event: self._choose(event.value))
         heading("What is known, and what is guessed", 3)
-        known = list(dict.fromkeys([*job.sensitive, *(name for model in job.models for name in model.sensitive)]))
+        sensitive_columns = list(
+            dict.fromkeys([*job.sensitive, *(name for model in job.models for name in model.sensitive)])
+        )
         columns = [*job.quasi, *job.sensitive, *job.insensitive]
         self._secrets = choice_field(
-            "Columns that are guessed", columns, known, several=True, hint="By default the sensitive ones"
+            "Columns that are guessed", columns, sensitive_columns, several=True, hint="By default the sensitive ones"
         )
         self._first = choice_field(
             "Columns of a first source", list(job.quasi), [], several=True,
             hint="For linkability: what one source knows; a second one knows the others. Empty: halves by chance",
         )  # fmt: skip
-        earlier = {each["folder"]: f"{each['made'][:16].replace('T', ' ')} · k = {each['k']}"
-                   for each in self.controller.releases_made(everything=True)
-                   if each["folder"] != self.controller.result_folder.name}  # fmt: skip
+        earlier = {release["folder"]: f"{release['made'][:16].replace('T', ' ')} · k = {release['k']}"
+                   for release in self.controller.releases_made(everything=True)
+                   if release["folder"] != self.controller.result_folder.name}  # fmt: skip
         self._earlier = choice_field(
             "Earlier release of the same people", {"": "none", **earlier}, "", hint="What do both give away?"
         )
@@ -109,10 +111,10 @@ class AttacksPage(Page):
             return f"{float(self._share.value or 0):g}%", True
         if self._control.value == NONE:
             return "", False
-        place = str(self._place.value or "").strip()
-        if not place:
+        location = str(self._place.value or "").strip()
+        if not location:
             raise JobError("Name the table of other people, or upload it.")
-        return self.controller.other_table(place), False
+        return self.controller.other_table(location), False
 
     @property
     def chance(self) -> dict[str, int]:
@@ -123,10 +125,12 @@ class AttacksPage(Page):
         control, held = self.control()
         before, summary = str(self._earlier.value or ""), {}
         if before:
-            summary = next(each for each in self.controller.releases_made(everything=True) if each["folder"] == before)
+            summary = next(
+                release for release in self.controller.releases_made(everything=True) if release["folder"] == before
+            )
         self._run.disable()
         try:
-            found = await self.controller.attack(
+            report = await self.controller.attack(
                 {
                     "control": control, "share": held, "secrets": list(self._secrets.value or []),
                     "first": list(self._first.value or []), "learn": bool(self._learn.value), **self.chance,
@@ -138,81 +142,81 @@ class AttacksPage(Page):
             if not self._run.is_deleted:
                 self._run.enable()
         self.here()
-        self._write(found)
+        self._write(report)
 
     # ---- what was found -------------------------------------------------------------------------------------
 
     async def _load(self) -> None:
         folder = str(self.controller.result_folder)
         job = {name: self.controller.task_arguments[name] for name in ("job", "project_folder")}
-        found = await self.controller.run_short("evidence.last_attack", folder=folder, **job)
+        report = await self.controller.run_short("evidence.last_attack", folder=folder, **job)
         self.here()
-        if found is not None:
-            self._write(found)
+        if report is not None:
+            self._write(report)
         await self.profiles.load()
 
-    def _write(self, found: Mapping[str, Any]) -> None:
+    def _write(self, report: Mapping[str, Any]) -> None:
         self._found.clear()
-        beyond = [each for each in found["attacks"] if each["risk"] and each["risk"]["low"] > 0]
+        beyond = [attack for attack in report["attacks"] if attack["risk"] and attack["risk"]["low"] > 0]
         with self._found:
-            kind = "bad" if beyond and found["control_people"] else "warn" if found["control_people"] is None else ""
+            kind = "bad" if beyond and report["control_people"] else "warn" if report["control_people"] is None else ""
             with ui.element("div").classes(f"verdict {kind}").props("role=status"):
                 ui.icon("gpp_maybe" if kind else "gpp_good")
-                ui.label(found["verdict"])
-            control = found["control_people"]
-            worst = {name: _risk(each) for name, each in found["criteria"].items()}
+                ui.label(report["verdict"])
+            control = report["control_people"]
+            worst = {name: _risk(criterion) for name, criterion in report["criteria"].items()}
             tiles(
                 *((text, f"attack_{name.replace(' ', '_')}", note) for name, (text, note) in worst.items()),
                 ("–" if control is None else f"{control:,}", "control_group",
-                 f"of {found['people'] + (control or 0):,} {found['counted']}" if found["held_back"] else ""),
+                 f"of {report['people'] + (control or 0):,} {report['counted']}" if report["held_back"] else ""),
             )  # fmt: skip
-            if found["remedies"]:
+            if report["remedies"]:
                 with card():
-                    write_advice(self, found["remedies"])
+                    write_advice(self, report["remedies"])
                     ui.label("Run and attack the new release afterwards: no change is promised to suffice.").classes(
                         "muted small"
                     )
-            self._files(found)
+            self._files(report)
         self._tables.clear()
         with self._tables:
             with card():
                 heading("Attacks")
                 grid = Grid(HEADS, label="Attacks and their rates", aligned=dict.fromkeys(range(2, 9), "right"))
-                grid.fill([_line(each) for each in found["attacks"]])
-                picture(found["chart"], "Rates of success with 95 % intervals, on people of the release and others")
-                own = found["isolated"]
-                beside = "" if own["control_share"] is None else (
-                    f" {share(own['control_share'])} of these isolate somebody in the control group."
+                grid.fill([_line(attack) for attack in report["attacks"]])
+                picture(report["chart"], "Rates of success with 95 % intervals, on people of the release and others")
+                isolated = report["isolated"]
+                beside = "" if isolated["control_share"] is None else (
+                    f" {share(isolated['control_share'])} of these isolate somebody in the control group."
                 )  # fmt: skip
                 ui.label(
-                    f"Labels and untouched values isolate {own['people']:,} of {found['people']:,} {found['counted']}."
-                    + beside
+                    f"Labels and untouched values isolate {isolated['people']:,} of {report['people']:,} "
+                    f"{report['counted']}." + beside
                 ).classes("small")
-            self._minimal(found)
+            self._minimal(report)
 
-    def _minimal(self, found: Mapping[str, Any]) -> None:
-        own = found["minimal"]
-        if own is None:
+    def _minimal(self, report: Mapping[str, Any]) -> None:
+        minimal = report["minimal"]
+        if minimal is None:
             return
         with card():
             heading("What follows from the release being minimal")
             ui.label(
                 "An attacker who knows that no finer release satisfies the job excludes what would have allowed one."
             ).classes("muted small")
-            if own["minimality"]:
+            if minimal["minimality"]:
                 grid = Grid(
                     ("Sensitive column", "People above", "Highest belief", "By frequency", "Allowed", "Not minimal"),
                     label="Minimality attack", aligned=dict.fromkeys(range(1, 6), "right"),
                 )  # fmt: skip
                 grid.fill([
                     [
-                        each["column"], f"{each['people']:,}" if each["told"] else "too few worlds",
-                        share(each["believed"]) if each["told"] else "–", share(each["by_frequency"]),
-                        share(each["promised"]), f"{each['not_minimal']:,}",
+                        column["column"], f"{column['people']:,}" if column["told"] else "too few worlds",
+                        share(column["believed"]) if column["told"] else "–", share(column["by_frequency"]),
+                        share(column["promised"]), f"{column['not_minimal']:,}",
                     ]
-                    for each in own["minimality"]
+                    for column in minimal["minimality"]
                 ])  # fmt: skip
-            if own["downcoding"]:
+            if minimal["downcoding"]:
                 grid = Grid(
                     ("Column", "Rows", "In narrowed classes", "Least share left", "Certain", "Certain for members",
                      "Not minimal"),
@@ -220,17 +224,19 @@ class AttacksPage(Page):
                 )  # fmt: skip
                 grid.fill([
                     [
-                        each["column"], f"{each['rows']:,}", f"{each['narrowed_rows']:,}", share(each["least_share"]),
-                        f"{each['certain_rows']:,}", f"{each['certain_for_members']:,}", f"{each['not_minimal']:,}",
+                        column["column"], f"{column['rows']:,}", f"{column['narrowed_rows']:,}",
+                        share(column["least_share"]),
+                        f"{column['certain_rows']:,}", f"{column['certain_for_members']:,}",
+                        f"{column['not_minimal']:,}",
                     ]
-                    for each in own["downcoding"]
+                    for column in minimal["downcoding"]
                 ])  # fmt: skip
-            elif not own["local"]:
+            elif not minimal["local"]:
                 ui.label("Every column has one level: downcoding excludes nothing.").classes("small")
 
-    def _files(self, found: Mapping[str, Any]) -> None:
+    def _files(self, report: Mapping[str, Any]) -> None:
         with card():
-            for line in found["notes"]:
+            for line in report["notes"]:
                 ui.label(line).classes("muted small wrap")
             with ui.element("div").classes("row-flex"):
                 ui.label("Document").classes("strong")
@@ -252,19 +258,19 @@ class AttacksPage(Page):
         return self.controller.project.job_mark, self.controller.result_folder.name, self.controller.table_state
 
 
-def _risk(each: Mapping[str, Any] | None) -> tuple[str, str]:
-    if each is None or each["risk"] is None:
+def _risk(criterion: Mapping[str, Any] | None) -> tuple[str, str]:
+    if criterion is None or criterion["risk"] is None:
         return "–", "could not be measured"
-    return share(each["risk"]["value"]), f"{each['risk']['low']:.1%} to {each['risk']['high']:.1%}"
+    return share(criterion["risk"]["value"]), f"{criterion['risk']['low']:.1%} to {criterion['risk']['high']:.1%}"
 
 
-def _line(each: Mapping[str, Any]) -> list[str]:
-    risk, rate, control = each["risk"], each["rate"], each["control_rate"]
+def _line(attack: Mapping[str, Any]) -> list[str]:
+    risk, rate, control = attack["risk"], attack["rate"], attack["control_rate"]
     return [
-        each["attack"], each["detail"], f"{each['guesses']:,}", "–" if rate is None else share(rate["value"]),
+        attack["attack"], attack["detail"], f"{attack['guesses']:,}", "–" if rate is None else share(rate["value"]),
         "–" if control is None else share(control["value"]),
-        "–" if each["naive_rate"] is None else share(each["naive_rate"]),
+        "–" if attack["naive_rate"] is None else share(attack["naive_rate"]),
         "–" if risk is None else share(risk["value"]),
         "–" if risk is None else f"{risk['low']:.1%}–{risk['high']:.1%}",
-        "–" if each["people"] is None else f"{each['people']:,}", each["verdict"],
+        "–" if attack["people"] is None else f"{attack['people']:,}", attack["verdict"],
     ]  # fmt: skip

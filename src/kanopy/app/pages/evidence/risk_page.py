@@ -6,8 +6,9 @@ from typing import Any
 
 from nicegui import ui
 
+from kanopy.app.pages.evidence.comparisons import Comparisons
 from kanopy.app.pages.page import Page
-from kanopy.app.task_cache import AT_ROLES, MAX_PREFETCHED_ROWS
+from kanopy.app.task_cache import ALL_OF_JOB, AT_ROLES, MAX_PREFETCHED_ROWS
 from kanopy.app.widgets.elements import button, card, heading, named, number, picture, share, tiles, tip, title, words
 from kanopy.app.widgets.grid import Grid
 
@@ -36,6 +37,13 @@ class RiskPage(Page):
             self._risky = ui.element("div").style("display:flex;flex-direction:column;gap:10px")
             with self._risky:
                 ui.label("Looking for combinations that single somebody out …").classes("muted")
+        with card():
+            with ui.element("div").classes("row-flex"):
+                heading("Combinations of the original that fewer than k rows share")
+                ui.element("div").classes("grow")
+                button("List them", self.attempt(lambda *_: self._list_small()), icon="list")
+            self._small = ui.element("div").classes("stack tight")
+        Comparisons(self)
         self._report = card()
         self._write_report()
         self.later(self._look)
@@ -66,17 +74,17 @@ class RiskPage(Page):
                 ui.label("The table is large: looking at every combination takes a while.").classes("muted")
                 button("Look for them", self.attempt(lambda *_: self._search()), icon="person_search")
             return
-        found = await self.controller.cached("exploration.risky_rows", AT_ROLES, heavy=True)
+        risk_result = await self.controller.cached("exploration.risky_rows", AT_ROLES, heavy=True)
         self.here()
-        self._write_numbers(found)
-        self._write_risky(found)
+        self._write_numbers(risk_result)
+        self._write_risky(risk_result)
 
     async def _search(self) -> None:
         await self.controller.run_long_cached("Looking for rows that stand out", "exploration.risky_rows", AT_ROLES)
         self.here()
         await self._look()
 
-    def _write_risky(self, found: dict[str, Any]) -> None:
+    def _write_risky(self, risk_result: dict[str, Any]) -> None:
         self._risky.clear()
         with self._risky, ui.element("div").classes("two wide-left"):
             grid = Grid(
@@ -85,27 +93,44 @@ class RiskPage(Page):
                 aligned={0: "right", 1: "right"},
                 tips={1: words()["suda"]["short"]},
             )
-            grid.fill([[f"{each['row']:,}", f"{each['score']:,}", _reasons(each)] for each in found["risky"]])
+            grid.fill(
+                [
+                    [f"{risky_row['row']:,}", f"{risky_row['score']:,}", _reasons(risky_row)]
+                    for risky_row in risk_result["risky"]
+                ]
+            )
             with ui.element("div").style("display:flex;flex-direction:column;gap:8px"):
                 heading("Which columns make rows rare", 3)
-                for name, part in sorted(found["columns"], key=lambda pair: -pair[1]):
+                for name, share_of_column in sorted(risk_result["columns"], key=lambda pair: -pair[1]):
                     with ui.element("div").classes("row-flex").style("gap:8px"):
                         tip(ui.label(name).classes("ellipsis").style("width:130px"), name)
                         with ui.element("div").classes("track"):
-                            ui.element("i").style(f"width:{100 * part:.1f}%")
-                        number(share(part), "suda")
+                            ui.element("i").style(f"width:{100 * share_of_column:.1f}%")
+                        number(share(share_of_column), "suda")
+
+    async def _list_small(self) -> None:
+        found = await self.controller.cached("exploration.small_classes", ALL_OF_JOB)
+        self.here()
+        self._small.clear()
+        with self._small:
+            ui.label(
+                f"{found['classes']:,} combinations of fewer than {found['k']} rows, {found['rows']:,} rows in all."
+            ).classes("muted small")
+            grid = Grid([*found["columns"], "rows"], label="Combinations of fewer than k rows",
+                        aligned={len(found["columns"]): "right"})  # fmt: skip
+            grid.fill(found["shown"])
 
     def _write_report(self) -> None:
         self._report.clear()
-        found = self.controller.summary
+        summary = self.controller.summary
         file = self.controller.result_folder / "report.html"
         with self._report:
             with ui.element("div").classes("row-flex"):
                 heading("The release: risk, pictures and usefulness")
                 ui.element("div").classes("grow")
-                if found is not None and not file.exists():
+                if summary is not None and not file.exists():
                     button("Look closer", self.attempt(lambda *_: self._write()), icon="troubleshoot", kind="main")
-            if found is None:
+            if summary is None:
                 ui.label("No release of this job was made yet: run it under Release.").classes("muted")
                 button("Go to Release", lambda: ui.navigate.to("/release"))
                 return
@@ -114,7 +139,7 @@ class RiskPage(Page):
                     "An attack, distributions, correlations and counts: what the report says, in some seconds."
                 ).classes("muted")
                 with ui.element("div").classes("two"):
-                    for name, drawn in found.get("charts", {}).items():
+                    for name, drawn in summary.get("charts", {}).items():
                         picture(drawn, "Class sizes" if name == "sizes" else "Detail lost per column")
                 return
             frame = ui.element("iframe").classes("frame-of-report")
@@ -128,6 +153,6 @@ class RiskPage(Page):
         self._write_report()
 
 
-def _reasons(each: dict[str, Any]) -> list[str]:
-    more = each["sets"] - len(each["why"])
-    return [*each["why"], *([f"and {more:,} more"] if more > 0 else [])]
+def _reasons(risky_row: dict[str, Any]) -> list[str]:
+    more = risky_row["sets"] - len(risky_row["why"])
+    return [*risky_row["why"], *([f"and {more:,} more"] if more > 0 else [])]

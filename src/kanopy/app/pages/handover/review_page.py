@@ -25,8 +25,8 @@ class ReviewPage(Page):
     def build(self) -> None:
         """Write the page."""
         title("Review", "Warnings are answered, a second person reads what was made, and the signature is bound to it.")
-        found = self.controller.summary
-        if found is None:
+        summary = self.controller.summary
+        if summary is None:
             with card():
                 ui.label("No release of this job was made yet: run it under Release.").classes("muted")
                 button("Go to Release", lambda: ui.navigate.to("/release"), kind="main", icon="tune")
@@ -34,24 +34,26 @@ class ReviewPage(Page):
             release = self.controller.result_folder.name
             with ui.element("div").classes("two wide-left"):
                 with ui.element("div").classes("stack"):
-                    write_verdict(self, release, found["sentence"])
+                    write_verdict(self, release, summary["sentence"])
                 with ui.element("div").classes("stack"):
-                    shown = self.controller.card(release)
-                    if shown is not None:
-                        self._signing(shown)
-                        self._comments(shown)
+                    release_card = self.controller.card(release)
+                    if release_card is not None:
+                        self._signing(release_card)
+                        self._comments(release_card)
         self._record()
 
-    def _signing(self, shown: dict[str, Any]) -> None:
-        release, left = shown["release"], open_warnings(shown)
+    def _signing(self, release_card: dict[str, Any]) -> None:
+        release, left = release_card["release"], open_warnings(release_card)
         record = self.controller.record
         with card():
             heading("Signatures")
-            maker = next((each["who"] for each in record.of(release) if each["event"] == "release"), "")
-            for each in record.signatures(release):
-                own = "who made it" if each["who"] == maker else "a second person"
-                ui.label(f"{each['who']}, {each['date']} ({own}) {each.get('words', '')}").classes("chip good wrap")
-            ready = holds(shown) and not left and self.controller.table_state == "same"
+            maker = next((event["who"] for event in record.of(release) if event["event"] == "release"), "")
+            for signature in record.signatures(release):
+                role_of_signer = "who made it" if signature["who"] == maker else "a second person"
+                ui.label(
+                    f"{signature['who']}, {signature['date']} ({role_of_signer}) {signature.get('words', '')}"
+                ).classes("chip good wrap")
+            ready = holds(release_card) and not left and self.controller.table_state == "same"
             if not ready:
                 ui.label(
                     "It can be signed when every promise is confirmed, every warning is answered, and the table is "
@@ -60,31 +62,31 @@ class ReviewPage(Page):
             who = ui.input(label="Your name", value=self.session.who).props("outlined dense")
             who.set_enabled(not self.session.known_user)
             words = ui.input(label="Remark (if any)").props("outlined dense")
-            digest = card_digest(shown)
+            digest = card_digest(release_card)
 
             def sign() -> None:
                 self.session.who = str(who.value or "").strip()
                 self.controller.sign(release, digest, self.session.who, str(words.value or ""))
 
             button("Sign", self.attempt(lambda *_: sign()), kind="main", icon="draw").set_enabled(ready)
-            ui.label(f"Bound to the manifest {shown['digests']['manifest'][:16]} … and to this card.").classes(
+            ui.label(f"Bound to the manifest {release_card['digests']['manifest'][:16]} … and to this card.").classes(
                 "muted small"
             )
 
-    def _comments(self, shown: dict[str, Any]) -> None:
+    def _comments(self, release_card: dict[str, Any]) -> None:
         with card():
             heading("Comments")
-            for each in self.controller.record.of(shown["release"]):
-                if each["event"] == "comment":
-                    ui.label(f"{each['who']}, {each['date']}, on {each['about'] or ALL}:").classes("muted small")
-                    ui.label(each["words"]).classes("wrap")
-            about = ui.select(["", *shown["columns"]], label="About (a column, or the release)", value="")
+            for event in self.controller.record.of(release_card["release"]):
+                if event["event"] == "comment":
+                    ui.label(f"{event['who']}, {event['date']}, on {event['about'] or ALL}:").classes("muted small")
+                    ui.label(event["words"]).classes("wrap")
+            about = ui.select(["", *release_card["columns"]], label="About (a column, or the release)", value="")
             about.props("outlined dense options-dense")
             words = ui.textarea(label="Comment").props("outlined dense autogrow")
 
             def add() -> None:
                 given = str(words.value or "")
-                self.controller.comment(shown["release"], str(about.value or ""), given, self.session.who)
+                self.controller.comment(release_card["release"], str(about.value or ""), given, self.session.who)
 
             button("Add", self.attempt(lambda *_: add()), icon="add_comment", hint="Add the comment to the record")
 
@@ -99,13 +101,13 @@ class ReviewPage(Page):
             wrong = differences(self.controller.project.folder, record)
             if wrong:
                 ui.label(f"Not as recorded: {'; '.join(wrong[:5])}.").classes("verdict bad wrap")
-            signed = sum(each["event"] == SIGNED for each in record.events)
+            signed = sum(event["event"] == SIGNED for event in record.events)
             ui.label(
                 f"{len(record.events):,} events, {signed} signatures. No line was changed. `kanopy record "
                 f"{self.controller.project.folder.name}` verifies it without the app. Last hash: {record.head or '–'}"
             ).classes("muted small wrap")
             grid = Grid(["date", "who", "what"], label="Record of the project")
-            grid.fill([[each["date"], each["who"], said(each)] for each in record.events[: -MOST_EVENTS - 1 : -1]])
+            grid.fill([[event["date"], event["who"], said(event)] for event in record.events[: -MOST_EVENTS - 1 : -1]])
 
     def state(self) -> Any:
         """The release, the record, and the table."""

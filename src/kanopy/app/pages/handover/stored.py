@@ -15,26 +15,30 @@ if TYPE_CHECKING:
 def write_releases(page: Page) -> None:
     """The releases of the project, the newest first; what is not of the present table says so."""
     controller = page.controller
-    made = [each for each in reversed(controller.releases_made(everything=True)) if "digests" in each]
+    made = [release for release in reversed(controller.releases_made(everything=True)) if "digests" in release]
     with card():
         heading("All releases of this project")
         ui.label("A run never overwrites an earlier release.").classes("muted small")
         if not made:
             ui.label("None was made yet.").classes("muted")
-        for each in made:
-            present = each["table"] == controller.project.work.table and controller.table_state == "same"
+        for release in made:
+            present = release["table"] == controller.project.work.table and controller.table_state == "same"
             with ui.element("div").classes("stored"):
                 with ui.element("div").style("min-width:0"):
-                    ui.label(f"{each['made'][:16].replace('T', ' ')} · k = {each['k']}").classes("strong")
-                    facts = ui.label(f"{each['rows']:,} rows, {each['suppressed']:,} suppressed, {each['folder']}")
-                    tip(facts.classes("muted small wrap"), f"SHA-256 {each['digests'][each['file']]}")
+                    ui.label(f"{release['made'][:16].replace('T', ' ')} · k = {release['k']}").classes("strong")
+                    facts = ui.label(
+                        f"{release['rows']:,} rows, {release['suppressed']:,} suppressed, {release['folder']}"
+                    )
+                    tip(facts.classes("muted small wrap"), f"SHA-256 {release['digests'][release['file']]}")
                 ui.label("this table" if present else "of other content").classes(
                     "chip good" if present else "chip warn"
                 )
-                fetch = page.attempt(lambda *_, each=each: _send(each["folder"], each["file"]))
-                button("Download", fetch, hint=f"Download the release {each['folder']}")
-                gone = page.attempt(lambda *_, each=each: _ask(page, each["folder"]))
-                button("", gone, icon="delete", kind="quiet", hint=f"Delete the release {each['folder']}")
+                fetch = page.attempt(
+                    lambda *_, stored_release=release: _send(stored_release["folder"], stored_release["file"])
+                )
+                button("Download", fetch, hint=f"Download the release {release['folder']}")
+                delete = page.attempt(lambda *_, stored_release=release: _ask(page, stored_release["folder"]))
+                button("", delete, icon="delete", kind="quiet", hint=f"Delete the release {release['folder']}")
 
 
 def write_uploads(page: Page) -> None:
@@ -49,8 +53,8 @@ def write_uploads(page: Page) -> None:
             with ui.element("div").classes("stored"):
                 ui.label(name).classes("wrap")
                 ui.label(f"{size / 1e6:,.1f} MB").classes("muted small")
-                gone = page.attempt(lambda *_, name=name: _ask_upload(page, name))
-                button("", gone, icon="delete", kind="quiet", hint=f"Delete the uploaded table {name}")
+                delete = page.attempt(lambda *_, name=name: _ask_upload(page, name))
+                button("", delete, icon="delete", kind="quiet", hint=f"Delete the uploaded table {name}")
 
 
 def _send(release: str, name: str) -> None:

@@ -39,38 +39,44 @@ class ClassificationChoice:
         page.later(lambda: self._list(""))
 
     async def _list(self, words: str) -> None:
-        found = await self.controller.cached(
+        classifications = await self.controller.cached(
             "methods.classifications", READING, heavy=True, column=self.page.column, words=words
         )
         if self._found.is_deleted:
             return
         self._found.clear()
         with self._found:
-            if not found:
+            if not classifications:
                 ui.label("No classification, code or label holds this. Give a file of your own.").classes("muted small")
-            for each in found:
-                self._line(each)
+            for classification in classifications:
+                self._line(classification)
 
-    def _line(self, each: Mapping[str, Any]) -> None:
+    def _line(self, classification: Mapping[str, Any]) -> None:
         with ui.element("div").classes("classification"):
             with ui.element("div").style("min-width:0"):
-                ui.label(f"{each['name']} · {each['title']}").classes("strong")
-                about = ", ".join(each["levels"]) or f"Needs {each['needs']}."
-                ui.label(about + (f" Found: {each['hit']}." if each["hit"] else "")).classes("muted small wrap")
-                if each["rate"] is not None and 0 < each["rate"] < 1:
-                    ui.label(f"Not in it: {', '.join(each['unmatched'])}").classes("muted small wrap")
-            if each["rate"] is not None:
-                kind = "good" if each["rate"] >= 0.8 else "warn" if each["rate"] > 0 else ""
-                ui.label(f"{share(each['rate'])} of the values").classes(f"chip {kind}")
-                button("Look", self.page.attempt(lambda *_: self._look(each["name"], "")), kind="quiet",
-                       hint=f"Look at {each['name']}")  # fmt: skip
+                ui.label(f"{classification['name']} · {classification['title']}").classes("strong")
+                about = ", ".join(classification["levels"]) or f"Needs {classification['needs']}."
+                ui.label(about + (f" Found: {classification['hit']}." if classification["hit"] else "")).classes(
+                    "muted small wrap"
+                )
+                if classification["rate"] is not None and 0 < classification["rate"] < 1:
+                    ui.label(f"Not in it: {', '.join(classification['unmatched'])}").classes("muted small wrap")
+            if classification["rate"] is not None:
+                kind = "good" if classification["rate"] >= 0.8 else "warn" if classification["rate"] > 0 else ""
+                ui.label(f"{share(classification['rate'])} of the values").classes(f"chip {kind}")
+                button("Look", self.page.attempt(lambda *_: self._look(classification["name"], "")), kind="quiet",
+                       hint=f"Look at {classification['name']}")  # fmt: skip
                 with ui.element("div"):
-                    if len(each["versions"]) > 1:
-                        version = choice_field(f"Version of {each['name']}", each["versions"], each["versions"][0])
+                    if len(classification["versions"]) > 1:
+                        version = choice_field(
+                            f"Version of {classification['name']}",
+                            classification["versions"],
+                            classification["versions"][0],
+                        )
                         take = self.page.attempt(lambda *_: self._take(str(version.value)))
                     else:
-                        take = self.page.attempt(lambda *_: self._take(each["name"]))
-                    button("Choose", take, hint=f"Choose {each['name']}")
+                        take = self.page.attempt(lambda *_: self._take(classification["name"]))
+                    button("Choose", take, hint=f"Choose {classification['name']}")
 
     def _take(self, name: str) -> None:
         self.name = name
@@ -80,29 +86,30 @@ class ClassificationChoice:
         self._chosen()
 
     async def _look(self, name: str, code: str) -> None:
-        found = await self.controller.cached("methods.codes_of", None, classification=name, code=code, language="")
+        codes = await self.controller.cached("methods.codes_of", None, classification=name, code=code, language="")
         if self._codes.is_deleted:
             return
         self._codes.clear()
         with self._codes:
-            ui.label(f"{found['title']}. {found['licence']}").classes("small wrap")
+            ui.label(f"{codes['title']}. {codes['licence']}").classes("small wrap")
             with ui.element("div").classes("row-flex"):
                 button("All", self.page.attempt(lambda *_: self._look(name, "")), kind="quiet", icon="home")
-                for each in found["above"]:
-                    go = self.page.attempt(lambda *_, each=each: self._look(name, each["code"]))
-                    button(f"{each['code']} {each['label']}"[:60], go, kind="quiet")
+                for ancestor in codes["above"]:
+                    go = self.page.attempt(lambda *_, parent_node=ancestor: self._look(name, parent_node["code"]))
+                    button(f"{ancestor['code']} {ancestor['label']}"[:60], go, kind="quiet")
             with ui.element("div").classes("catalogue"):
-                for each in found["below"]:
+                for ancestor in codes["below"]:
                     with ui.element("div").classes("row-flex"):
-                        ui.label(f"{each['code']}").classes("mono")
-                        ui.label(each["label"]).classes("wrap grow")
-                        ui.label(each["level"]).classes("chip")
-                        if each["below"]:
-                            button(f"{each['below']:,} below",
-                                   self.page.attempt(lambda *_, each=each: self._look(name, each["code"])),
-                                   kind="quiet", hint=f"Look below {each['code']}")  # fmt: skip
-                if found["more"]:
-                    ui.label(f"and {found['more']:,} more").classes("muted small")
+                        ui.label(f"{ancestor['code']}").classes("mono")
+                        ui.label(ancestor["label"]).classes("wrap grow")
+                        ui.label(ancestor["level"]).classes("chip")
+                        if ancestor["below"]:
+                            button(f"{ancestor['below']:,} below",
+                                   self.page.attempt(lambda *_, code_below=ancestor: self._look(name,
+                                   code_below["code"])),
+                                   kind="quiet", hint=f"Look below {ancestor['code']}")  # fmt: skip
+                if codes["more"]:
+                    ui.label(f"and {codes['more']:,} more").classes("muted small")
 
     async def _uploaded(self, event: events.UploadEventArguments) -> None:
         source = self.controller.project.keep_upload(event.file.name, await event.file.read())

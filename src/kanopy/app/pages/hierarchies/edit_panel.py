@@ -85,11 +85,11 @@ class EditPanel:
             self._button("Rename", lambda: self.rename(node, name.value), icon="edit")
             if node >= tree.size and parent >= 0:
                 self._button("Split …", lambda: self._ask_split(node), icon="call_split")
-        groups = [each for each in range(tree.size, tree.node_count) if each != node]
+        groups = [node_number for node_number in range(tree.size, tree.node_count) if node_number != node]
         if parent >= 0 and groups:
             if tree.has_table:
-                groups = [each for each in groups if tree.depth[each] + 1 == tree.depth[node]]
-            options = {each: f"{tree.label(each)}" for each in groups[:2000]}
+                groups = [group for group in groups if tree.depth[group] + 1 == tree.depth[node]]
+            options = {group: f"{tree.label(group)}" for group in groups[:2000]}
             target = ui.select(
                 options, label="Move under", value=parent if parent in options else None, with_input=True
             )

@@ -15,12 +15,15 @@ from kanopy.app.pages.page import AnswerOutdated, Page
 from kanopy.app.project import safe_name
 from kanopy.app.task_cache import AT_K, Superseded
 from kanopy.app.widgets.elements import button, card, heading, labelled, named, number, tip, title
+from kanopy.app.widgets.grid import Grid
 from kanopy.app.widgets.tree import Tree
 from kanopy.hierarchy.files.files import KINDS, read_hierarchy, write_hierarchy
 from kanopy.hierarchy.files.json_format import hierarchy_json, parse_json
 from kanopy.hierarchy.hierarchy import Hierarchy
 
 UPLOAD_LIMIT = 200 * 1024**2
+MOST_VALUES = 1_000
+"""Values whose levels are listed."""
 FORMATS = {"csv": "CSV, levels", "parents": "CSV, parents", "json": "JSON", "dot": "DOT (Graphviz)"}
 
 
@@ -43,10 +46,10 @@ class HierarchiesPage(Page):
         with ui.element("div").classes("choices") as line:
             labelled(line, "Column")
             for name in quasi:
-                shown = ui.element("button").classes("choice" + (" here" if name == self.column else ""))
-                shown.props["type"] = "button"
-                shown.on("click", lambda name=name: self._choose_column(name))
-                with shown:
+                choice = ui.element("button").classes("choice" + (" here" if name == self.column else ""))
+                choice.props["type"] = "button"
+                choice.on("click", lambda name=name: self._choose_column(name))
+                with choice:
                     ui.label(name)
         with ui.element("div").classes("two wide-left"):
             with card():
@@ -58,6 +61,9 @@ class HierarchiesPage(Page):
                 self._draft_words.set_visibility(False)
                 self._scores = ui.element("div").classes("row-flex")
                 self._tree = Tree([], f"Hierarchy of {self.column}", choose=self._chosen, move=self._moved)
+                with ui.expansion("As a table").props("dense").classes("advanced") as self._as_table:
+                    self._levels = Grid(label=f"Levels of {self.column}")
+                self._as_table.on_value_change(self.attempt(lambda *_: self._write_levels()))
                 with ui.element("div").classes("legend"):
                     for colour, words in (("var(--line)", "loses little"), ("var(--before)", "loses much")):
                         with ui.element("div"):
@@ -90,10 +96,10 @@ class HierarchiesPage(Page):
     @property
     def hierarchy(self) -> Hierarchy:
         """The hierarchy that is shown."""
-        found = self.controller.project.hierarchy(self.column)
-        if found is None:
+        hierarchy = self.controller.project.hierarchy(self.column)
+        if hierarchy is None:
             raise HierarchyError(f"{self.column!r} has no hierarchy of its own yet.")
-        return found
+        return hierarchy
 
     @property
     def version(self) -> Any:
@@ -118,10 +124,10 @@ class HierarchiesPage(Page):
     def _shown(self) -> Any:
         return self.state(), self.column, self._draft
 
-    def _still(self, shown: Any) -> None:
+    def _still(self, state: Any) -> None:
         """Go on only if the place is there and shows the same job and column: answers may overtake one another."""
         self.here()
-        if shown != self._shown():
+        if state != self._shown():
             raise AnswerOutdated
 
     async def show_draft(self, text: str, words: str) -> None:
@@ -134,57 +140,66 @@ class HierarchiesPage(Page):
             await self._draw()
 
     async def _draw(self) -> None:
-        text, shown = self._draft or hierarchy_json(self.hierarchy), self._shown()
-        found = await self.controller.cached("trees.tree", AT_K, column=self.column, hierarchy=text)
-        self._still(shown)
+        text, state = self._draft or hierarchy_json(self.hierarchy), self._shown()
+        drawn = await self.controller.cached("trees.tree", AT_K, column=self.column, hierarchy=text)
+        self._still(state)
         k = self.controller.project.work.job.k
-        self._drawn = found
-        self._tree.fill(found["nodes"], k=k, counted=found["counted"])
-        self._few.set_text(f"red: fewer {found['counted']} than k")
+        self._drawn = drawn
+        self._tree.fill(drawn["nodes"], k=k, counted=drawn["counted"])
+        self._few.set_text(f"red: fewer {drawn['counted']} than k")
         self._scores.clear()
         with self._scores:
-            _write_scores(found)
+            _write_scores(drawn)
+        self._write_levels()
         self.edits.fill()
+
+    def _write_levels(self) -> None:
+        """Every value with its label on each level, as in a table of generalizations."""
+        if self._as_table.value:
+            text = self._draft
+            tree = parse_json(text, self.column, name=self.column) if text else self.hierarchy
+            self._levels.head([f"level {level}" for level in range(tree.height + 1)])
+            self._levels.fill([row for row, _ in zip(tree.rows(), range(MOST_VALUES), strict=False)])
 
     async def _draw_with_effect(self) -> None:
         await self._draw()
         await self._show_effect()
 
     async def _show_effect(self) -> None:
-        shown = self._shown()
-        found = await self.controller.preview()
-        self._still(shown)
-        before, self._last_effect = getattr(self, "_last_effect", None), found
+        state = self._shown()
+        preview = await self.controller.preview()
+        self._still(state)
+        before, self._last_effect = getattr(self, "_last_effect", None), preview
         self._effect.clear()
         with self._effect:
             heading("Effect on the release")
-            if not found["feasible"]:
-                ui.label(found["reason"]).classes("chip bad").style("white-space:normal")
+            if not preview["feasible"]:
+                ui.label(preview["reason"]).classes("chip bad").style("white-space:normal")
                 return
             with ui.element("div").classes("pairs"):
                 for key, text, earlier in (
-                    ("loss", f"{found['loss']:.4f}", before and before.get("loss")),
-                    ("column_loss", f"{found['column_losses'].get(self.column, 0):.4f}", None),
-                    ("classes", f"{found['classes']:,}", before and before.get("classes")),
-                    ("suppressed", f"{found['suppressed']:,}", before and before.get("suppressed")),
+                    ("loss", f"{preview['loss']:.4f}", before and before.get("loss")),
+                    ("column_loss", f"{preview['column_losses'].get(self.column, 0):.4f}", None),
+                    ("classes", f"{preview['classes']:,}", before and before.get("classes")),
+                    ("suppressed", f"{preview['suppressed']:,}", before and before.get("suppressed")),
                 ):
                     named(key)
                     with ui.element("div").classes("row-flex").style("gap:8px"):
                         number(text, key)
-                        if earlier is not None and earlier != found.get(key):
-                            shown = f"{earlier:,.4f}" if isinstance(earlier, float) else f"{earlier:,}"
-                            ui.label(f"before {shown}").classes("muted small")
-            ui.label(f"A quick look with {found['algorithm']}, k = {self.controller.project.work.job.k}.").classes(
+                        if earlier is not None and earlier != preview.get(key):
+                            state = f"{earlier:,.4f}" if isinstance(earlier, float) else f"{earlier:,}"
+                            ui.label(f"before {state}").classes("muted small")
+            ui.label(f"A quick look with {preview['algorithm']}, k = {self.controller.project.work.job.k}.").classes(
                 "muted small"
             )
-        level = (found["levels"] or {}).get(self.column)
+        level = (preview["levels"] or {}).get(self.column)
         if level is not None and not self._draft:
             drawn = self._drawn
             self._tree.fill(drawn["nodes"], k=self.controller.project.work.job.k, level=level, counted=drawn["counted"])
 
     async def _offer(self, everything: bool = False) -> None:
         if everything:
-            found = await self.controller.run_long(
+            offers = await self.controller.run_long(
                 "Trying every method",
                 "trees.suggestions",
                 **self.controller.task_arguments,
@@ -192,28 +207,28 @@ class HierarchiesPage(Page):
                 everything=True,
             )
         else:
-            found = await self.controller.cached(
+            offers = await self.controller.cached(
                 "trees.suggestions", AT_K, heavy=True, column=self.column, everything=False
             )
         self.here()
-        self._found = found
+        self._found = offers
         self._offers.clear()
         with self._offers:
             with ui.element("div").classes("row-flex"):
                 heading("Suggested hierarchies")
                 ui.label("best first, each judged on this column alone").classes("muted small")
-            self._meanings = self._write_offers(found["ranked"])
-            if found["more"]:
+            self._meanings = self._write_offers(offers["ranked"])
+            if offers["more"]:
                 ui.label("The column has many values: only what reads well was tried.").classes("muted small")
                 button("Try every method (may take minutes)", self.attempt(lambda *_: self._offer(True)))
 
     async def _weigh_meaning(self) -> None:
         """How much meaning each suggestion loses, where its values are words: known a moment later."""
-        found = await self.controller.cached("trees.meanings", (), heavy=True, column=self.column, hierarchies=[
-            each["hierarchy"] for each in self._found["ranked"]])  # fmt: skip
+        meanings = await self.controller.cached("trees.meanings", (), heavy=True, column=self.column, hierarchies=[
+            offer["hierarchy"] for offer in self._found["ranked"]])  # fmt: skip
         self.here()
-        for shown, meaning in zip(self._meanings, found, strict=False):
-            shown.set_text("unknown" if meaning is None else f"{meaning:.3f}")
+        for label, meaning in zip(self._meanings, meanings, strict=False):
+            label.set_text("unknown" if meaning is None else f"{meaning:.3f}")
 
     def _write_offers(self, ranked: list[dict[str, Any]]) -> list[Any]:
         """Suggestions as lines of a table; returns where the meaning that each loses stands, for words."""
@@ -225,38 +240,46 @@ class HierarchiesPage(Page):
                     named(key)
                 ui.label("First level").classes("muted small")
                 ui.label("")
-            return [self._write_offer(each, words) for each in ranked]
+            return [self._write_offer(offer, words) for offer in ranked]
 
-    def _write_offer(self, each: dict[str, Any], words: bool) -> Any:
-        same = each["hierarchy"] == hierarchy_json(self.hierarchy)
+    def _write_offer(self, offer: dict[str, Any], words: bool) -> Any:
+        same = offer["hierarchy"] == hierarchy_json(self.hierarchy)
         with ui.element("div").classes("line"):
             with ui.element("div").classes("row-flex").style("gap:6px"):
-                name, _, more = each["method"].partition(" (")
+                name, _, more = offer["method"].partition(" (")
                 called = PLAIN.get(name, name) + (f" ({more}" if more else "")
-                tip(ui.label(called).classes("strong"), f"The method {each['method']}")
+                tip(ui.label(called).classes("strong"), f"The method {offer['method']}")
                 if same:
                     tip(ui.label("in use").classes("chip good"), "The tree above, as it is now")
-            number(f"{each['loss']:.4f}", "loss")
-            number("–" if each["typical"] is None else f"{each['typical']:.4f}", "typical_loss")
-            number(f"{each['groups']:,}", "groups")
-            number(each["levels"], "levels")
-            meaning = each.get("meaning")
-            shown = number("…" if meaning is None else f"{meaning:.3f}", "meaning") if words else None
-            number("yes" if each["readable"] else "–", "readable")
-            tip(ui.label(each["labels"]).classes("labels"), each["labels"])
+            number(f"{offer['loss']:.4f}", "loss")
+            number("–" if offer["typical"] is None else f"{offer['typical']:.4f}", "typical_loss")
+            number(f"{offer['groups']:,}", "groups")
+            number(offer["levels"], "levels")
+            meaning = offer.get("meaning")
+            meaning_label = number("…" if meaning is None else f"{meaning:.3f}", "meaning") if words else None
+            number("yes" if offer["readable"] else "–", "readable")
+            tip(ui.label(offer["labels"]).classes("labels"), offer["labels"])
             with ui.element("div").classes("row-flex").style("flex-wrap:nowrap;gap:4px"):
-                button("Use", self.attempt(lambda *_, each=each: self._use(each)), hint=f"Use {each['method']}")
-                button("Compare", self.attempt(lambda *_, each=each: self._compare(each)), kind="quiet")
-        return shown
+                button(
+                    "Use",
+                    self.attempt(lambda *_, chosen_offer=offer: self._use(chosen_offer)),
+                    hint=f"Use {offer['method']}",
+                )
+                button(
+                    "Compare", self.attempt(lambda *_, chosen_offer=offer: self._compare(chosen_offer)), kind="quiet"
+                )
+        return meaning_label
 
-    def _use(self, each: dict[str, Any]) -> None:
-        tree = parse_json(each["hierarchy"], self.column, name=self.column)
-        self.controller.set_hierarchy(self.column, tree, f"{self.column}: hierarchy by {each['method']}")
+    def _use(self, offer: dict[str, Any]) -> None:
+        tree = parse_json(offer["hierarchy"], self.column, name=self.column)
+        self.controller.set_hierarchy(self.column, tree, f"{self.column}: hierarchy by {offer['method']}")
 
-    async def _compare(self, each: dict[str, Any]) -> None:
-        other = each["hierarchy"]
-        own = hierarchy_json(self.hierarchy)
-        found = await self.controller.run_short("trees.compared", one=own, other=other, column=self.column)
+    async def _compare(self, offer: dict[str, Any]) -> None:
+        other = offer["hierarchy"]
+        own_hierarchy = hierarchy_json(self.hierarchy)
+        comparison = await self.controller.run_short(
+            "trees.compared", one=own_hierarchy, other=other, column=self.column
+        )
         self.here()
         nodes = await self.controller.cached("trees.tree", AT_K, column=self.column, hierarchy=other)
         self.here()
@@ -264,20 +287,22 @@ class HierarchiesPage(Page):
         with self._beside, card():
             with ui.element("div").classes("row-flex"):
                 heading("Side by side")
-                words = "They group every value alike." if found["same"] else (
-                    f"They share {found['shared']} groups of values, of {found['groups'][0]} and {found['groups'][1]}."
+                words = "They group every value alike." if comparison["same"] else (
+                    f"They share {comparison['shared']} groups of values, of {comparison['groups'][0]} and "
+                    f"{comparison['groups'][1]}."
                 )  # fmt: skip
                 ui.label(words).classes("muted")
                 ui.element("div").classes("grow")
                 button("Close", self._beside.clear, kind="quiet", icon="close")
             with ui.element("div").classes("two"):
-                for words, shown in (("present", self._drawn), (each["method"], nodes)):
+                for words, drawn_tree in (("present", self._drawn), (offer["method"], nodes)):
                     with ui.element("div").style("min-width:0;display:flex;flex-direction:column;gap:8px"):
                         heading(words, 3)
                         with ui.element("div").classes("row-flex"):
-                            _write_scores(shown)
-                        Tree(shown["nodes"], f"Hierarchy: {words}", k=self.controller.project.work.job.k, height=380,
-                             counted=shown["counted"])  # fmt: skip
+                            _write_scores(drawn_tree)
+                        Tree(drawn_tree["nodes"], f"Hierarchy: {words}", k=self.controller.project.work.job.k,
+                        height=380,
+                             counted=drawn_tree["counted"])  # fmt: skip
 
     # ---- meaning ------------------------------------------------------------------------------------------
 
@@ -292,7 +317,7 @@ class HierarchiesPage(Page):
 
     async def _look_up(self) -> None:
         chosen = dict(self.controller.project.work.senses.get(self.column, {}))
-        found = await self.controller.run_long(
+        looked_up = await self.controller.run_long(
             f"Looking up {self.column}",
             "trees.meaning",
             **self.controller.task_arguments,
@@ -303,14 +328,14 @@ class HierarchiesPage(Page):
         self._meaning.clear()
         with self._meaning:
             heading("By meaning")
-            if found["offers"]:
-                self._write_offers(found["offers"])
-            for note in found["notes"]:
+            if looked_up["offers"]:
+                self._write_offers(looked_up["offers"])
+            for note in looked_up["notes"]:
                 ui.label(note).classes("muted small")
-            if found["unsure"]:
+            if looked_up["unsure"]:
                 heading("Which sense is meant?", 3)
-            for word in found["unsure"]:
-                options = {each["name"]: f"{each['name']}: {each['about']}"[:160] for each in word["senses"]}
+            for word in looked_up["unsure"]:
+                options = {sense["name"]: f"{sense['name']}: {sense['about']}"[:160] for sense in word["senses"]}
                 chooser = ui.select(options, label=word["label"], value=word["senses"][0]["name"])
                 chooser.props("outlined dense options-dense").style("min-width:360px")
                 chooser.on_value_change(
@@ -369,10 +394,10 @@ class HierarchiesPage(Page):
             file = folder / safe_name(name, "hierarchy.csv")
             file.write_bytes(content)
             tree = read_hierarchy(file, column=column).rooted()
-        found = await self.controller.cached("trees.tree", AT_K, column=column, hierarchy=hierarchy_json(tree))
+        drawn = await self.controller.cached("trees.tree", AT_K, column=column, hierarchy=hierarchy_json(tree))
         self.here()
-        if found["problem"]:
-            raise HierarchyError(found["problem"])
+        if drawn["problem"]:
+            raise HierarchyError(drawn["problem"])
         self.controller.set_hierarchy(column, tree, f"{column}: hierarchy from {safe_name(name)}")
 
     def state(self) -> Any:
@@ -389,11 +414,11 @@ class HierarchiesPage(Page):
         self._quasi = job.quasi
 
 
-def _write_scores(found: dict[str, Any]) -> None:
+def _write_scores(drawn: dict[str, Any]) -> None:
     """The scores of a hierarchy, side by side."""
-    scores = found["scores"]
+    scores = drawn["scores"]
     if scores is None:
-        ui.label(found["problem"]).classes("chip bad").style("white-space:normal")
+        ui.label(drawn["problem"]).classes("chip bad").style("white-space:normal")
         return
     for key, text in (
         ("loss", f"{scores['loss']:.4f}"), ("groups", f"{scores['groups']:,}"), ("levels", scores["levels"]),

@@ -74,17 +74,19 @@ class Wizard:
     async def load(self) -> None:
         """Write the methods that fit the column, those with the plainest names first."""
         column = self.page.column
-        known = {each["name"]: each for each in (await self.controller.cached("catalogue.catalogue", None))["methods"]}
-        found = await self.controller.cached("methods.methods_for", READING, column=column)
+        known_methods = {
+            method["name"]: method for method in (await self.controller.cached("catalogue.catalogue", None))["methods"]
+        }
+        methods = await self.controller.cached("methods.methods_for", READING, column=column)
         self.page.here()
         if column != self.page.column:
             return
-        self._known, self._values = known, found["values"]
-        fitting = [*(name for name in PLAIN if name in found["fitting"]),
-                   *(name for name in found["fitting"] if name not in PLAIN)]  # fmt: skip
+        self._known, self._values = known_methods, methods["values"]
+        fitting = [*(name for name in PLAIN if name in methods["fitting"]),
+                   *(name for name in methods["fitting"] if name not in PLAIN)]  # fmt: skip
         self._box.clear()
         with self._box:
-            names = {name: PLAIN.get(name, known[name]["summary"]) for name in fitting}
+            names = {name: PLAIN.get(name, known_methods[name]["summary"]) for name in fitting}
             self._method = choice_field("Method", names, None)
             self._method.on_value_change(self.page.attempt(lambda event: self._choose(event.value)))
             self._about = ui.label("").classes("muted small")
@@ -98,8 +100,8 @@ class Wizard:
     def _choose(self, name: str | None) -> None:
         if not name:
             return
-        own = self._known[name]
-        self._about.set_text(f"{own['summary'][0].upper()}{own['summary'][1:]}.")
+        method_entry = self._known[name]
+        self._about.set_text(f"{method_entry['summary'][0].upper()}{method_entry['summary'][1:]}.")
         tip(self._about, f"The method {name!r} of the command line")
         self._form_box.clear()
         with self._form_box:
@@ -107,8 +109,8 @@ class Wizard:
                 self._choice: Any = ClassificationChoice(self.page, self._settle)
             else:
                 self._choice = None
-            fields = [each for each in own["fields"] if self._choice is None or each["name"] not in CHOSEN]
-            columns = [str(each["column"]) for each in self.controller.project.work.columns]
+            fields = [field for field in method_entry["fields"] if self._choice is None or field["name"] not in CHOSEN]
+            columns = [str(column["column"]) for column in self.controller.project.work.columns]
             self._form = Form(fields, columns=columns, values=self._values, changed=self._settle)
         self._settle()
 
@@ -134,17 +136,17 @@ class Wizard:
         asked, column = self._given(), self.page.column
         if asked is None:
             return
-        found = await self.controller.run_short(
+        built = await self.controller.run_short(
             "methods.build", **self.controller.task_arguments, column=column, method=asked[0], parameters=asked[1]
         )
         if self._form_box.is_deleted or asked != self._given() or column != self.page.column:
             return
-        self._state.set_text(found["wrong"])
-        if found["wrong"]:
+        self._state.set_text(built["wrong"])
+        if built["wrong"]:
             await self.discard()
-            self._state.set_text(found["wrong"])
+            self._state.set_text(built["wrong"])
         else:
-            await self._show(found["hierarchy"], PLAIN.get(asked[0], asked[0]))
+            await self._show(built["hierarchy"], PLAIN.get(asked[0], asked[0]))
 
     async def _show(self, text: str, words: str) -> None:
         self._draft, self._words = text, words
@@ -153,11 +155,11 @@ class Wizard:
             await self.page.show_draft(text, words)
 
     async def _flat(self) -> None:
-        found = await self.controller.run_short(
+        built = await self.controller.run_short(
             "methods.flat", **self.controller.task_arguments, column=self.page.column
         )
         self.page.here()
-        self._draft, self._words = found["hierarchy"], FLAT
+        self._draft, self._words = built["hierarchy"], FLAT
         await self._use()
 
     async def _use(self) -> None:

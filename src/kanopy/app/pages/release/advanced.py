@@ -35,25 +35,28 @@ class Advanced:
 
     async def write(self) -> None:
         """Write the fields, once it is known what there is to choose."""
-        known = await self.controller.cached("catalogue.catalogue", None)
+        catalogue = await self.controller.cached("catalogue.catalogue", None)
         self.page.here()
         job = self._job
         self._box.clear()
         with self._box:
             with fields():
-                self._watch(choice_field("Loss to minimise", known["metrics"], job.metric, hint="The utility measure"),
+                self._watch(choice_field("Loss to minimise", catalogue["metrics"], job.metric,
+                hint="The utility measure"),
                             lambda value: self._set(f"metric {value}", metric=value))  # fmt: skip
                 self._watch(choice_field("Values that a hierarchy lacks", UNKNOWN, job.unknown),
                             lambda value: self._set(f"unknown values: {value}", unknown=value))  # fmt: skip
                 about = "How much more than the least loss a release may have: a secret chooses"
                 margin = number_field("Margin", job.margin, low=0, step=0.01, hint=about)
                 self._watch(margin, lambda value: self._set(f"margin {value:g}", margin=float(value)), on="change")
-            own = next((each for each in known["algorithms"] if each["name"] == job.algorithm), None)
-            if own is not None and own["fields"]:
-                heading(f"Parameters of {own['name']}", 3)
+            algorithm = next((entry for entry in catalogue["algorithms"] if entry["name"] == job.algorithm), None)
+            if algorithm is not None and algorithm["fields"]:
+                heading(f"Parameters of {algorithm['name']}", 3)
                 columns = [*job.sensitive, *job.insensitive, *job.quasi]
-                self._form = Form(own["fields"], columns=columns, given=dict(job.parameters))
-                button("Apply", self.page.attempt(lambda *_: self._parameters()), hint=f"Parameters of {own['name']}")
+                self._form = Form(algorithm["fields"], columns=columns, given=dict(job.parameters))
+                button(
+                    "Apply", self.page.attempt(lambda *_: self._parameters()), hint=f"Parameters of {algorithm['name']}"
+                )
             heading("Lowest and highest levels", 3)
             self._levels()
             heading("Population", 3)
@@ -62,12 +65,14 @@ class Advanced:
             ).classes("muted small")
             self._population()
 
-    def _watch(self, shown: Any, act: Any, *, on: str = "") -> None:
+    def _watch(self, field_shown: Any, act: Any, *, on: str = "") -> None:
         """Act when a field was changed: at once, or with `on` when it is left."""
         if on:
-            shown.on(on, self.page.attempt(lambda *_: act(shown.value) if shown.value is not None else None))
+            field_shown.on(
+                on, self.page.attempt(lambda *_: act(field_shown.value) if field_shown.value is not None else None)
+            )
         else:
-            shown.on_value_change(self.page.attempt(lambda event: act(event.value)))
+            field_shown.on_value_change(self.page.attempt(lambda event: act(event.value)))
 
     def _parameters(self) -> None:
         given = self._form.given()
@@ -88,8 +93,8 @@ class Advanced:
                 high = choice_field("Highest", options, min(job.max_levels.get(name, most), most))
                 labelled(low, f"Lowest level of {name}")
                 labelled(high, f"Highest level of {name}")
-                for shown, field, usual in ((low, "min_levels", 0), (high, "max_levels", most)):
-                    shown.on_value_change(self.page.attempt(
+                for field_shown, field, usual in ((low, "min_levels", 0), (high, "max_levels", most)):
+                    field_shown.on_value_change(self.page.attempt(
                         lambda event, name=name, field=field, usual=usual: self._limit(name, field, event.value, usual)
                     ))  # fmt: skip
 
@@ -103,8 +108,10 @@ class Advanced:
     def _population(self) -> None:
         present = str(self._job.population or "")
         with ui.element("div").classes("stack tight drop"):
-            place = text_field("Path or address of the population", present)
-            place.on("change", self.page.attempt(lambda *_: self._place(str(place.value or "").strip())))
+            field_of_place = text_field("Path or address of the population", present)
+            field_of_place.on(
+                "change", self.page.attempt(lambda *_: self._place(str(field_of_place.value or "").strip()))
+            )
             upload = ui.upload(label="or drop a file here", auto_upload=True, max_files=1, max_file_size=UPLOAD_LIMIT)
             labelled(upload, "Upload the table of the population")
 
@@ -113,6 +120,6 @@ class Advanced:
 
             upload.on_upload(self.page.attempt(uploaded))
 
-    def _place(self, place: str) -> None:
-        found = self.controller.other_table(place)
-        self._set(f"population: {place or 'none'}", population=found or None)
+    def _place(self, location: str) -> None:
+        table_path = self.controller.other_table(location)
+        self._set(f"population: {location or 'none'}", population=table_path or None)

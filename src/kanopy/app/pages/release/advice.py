@@ -19,18 +19,21 @@ def write_advice(page: Page, offered: Sequence[Mapping[str, Any]]) -> None:
         return
     heading("What would help", 3)
     with ui.element("div").classes("advice"):
-        for each in offered:
-            words = str(each["change"])
+        for advice_item in offered:
+            words = str(advice_item["change"])
             with ui.element("div"):
-                if each["settings"]:
+                if advice_item["settings"]:
                     button(
-                        "Do it", page.attempt(lambda *_, each=each: _do(page, each)), icon="auto_fix_high", hint=words
+                        "Do it",
+                        page.attempt(lambda *_, chosen_advice=advice_item: _do(page, chosen_advice)),
+                        icon="auto_fix_high",
+                        hint=words,
                     )
             ui.label(words)
             with ui.element("div"):
-                if each["loss"] is not None:
-                    number(f"loss {each['loss']:.3f}", "loss")
+                if advice_item["loss"] is not None:
+                    number(f"loss {advice_item['loss']:.3f}", "loss")
 
 
-async def _do(page: Page, each: Mapping[str, Any]) -> None:
-    await page.controller.take_advice(str(each["change"]), each["settings"])
+async def _do(page: Page, advice_item: Mapping[str, Any]) -> None:
+    await page.controller.take_advice(str(advice_item["change"]), advice_item["settings"])

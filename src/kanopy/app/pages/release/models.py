@@ -50,16 +50,16 @@ class ModelCards:
                 ui.element("div").classes("grow")
                 button("Change", self.page.attempt(lambda *_: self._ask(model)), kind="quiet",
                        hint=f"Change {model.name}")  # fmt: skip
-                rest = [each for each in job.models if each != model]
+                rest = [other_model for other_model in job.models if other_model != model]
                 drop = self.page.attempt(lambda *_: self._set(f"without {model.name}", rest))
                 button("", drop, icon="close", kind="quiet", hint=f"Remove {model.name}")
             ui.label(model.said()).classes("small wrap")
             state = ui.label("").classes("muted small")
 
         async def look() -> None:
-            found = await self.controller.cached("releases.failing", ALL_OF_JOB, model=plain(model))
+            result = await self.controller.cached("releases.failing", ALL_OF_JOB, model=plain(model))
             if not state.is_deleted:
-                state.set_text(failing_words(found))
+                state.set_text(failing_words(result))
 
         self.page.later(look)
 
@@ -68,16 +68,19 @@ class ModelCards:
 
     async def _ask(self, changed: Model | None) -> None:
         """The dialog for a new model, or for the parameters of one."""
-        known = {each["name"]: each for each in (await self.controller.cached("catalogue.catalogue", None))["models"]}
+        models = {
+            model_entry["name"]: model_entry
+            for model_entry in (await self.controller.cached("catalogue.catalogue", None))["models"]
+        }
         self.page.here()
         words = "Add a privacy model" if changed is None else f"Change {changed.name}"
         with self.page.dialog(words, "width:min(860px, 94vw);max-width:94vw") as dialog:
-            _ModelForm(self, dialog, known, changed)
+            _ModelForm(self, dialog, models, changed)
 
     def take(self, given: Mapping[str, Any], changed: Model | None) -> None:
         """Add a model to the job, or put it in the place of another."""
         made = make_model(dict(given))
-        models = [each for each in self.controller.project.work.job.models if each != changed]
+        models = [model for model in self.controller.project.work.job.models if model != changed]
         self._set(f"model {made.name}", [*models, made])
 
 
@@ -109,31 +112,31 @@ class _ModelForm:
         self._found.clear()
         wanted = words.casefold().split()
         with self._found:
-            for name, each in self.known.items():
-                if all(word in f"{name} {each['summary']}".casefold() for word in wanted):
-                    shown = ui.element("button").classes("model-choice" + (" here" if name == self._name else ""))
-                    shown.props["type"] = "button"
-                    shown.props["aria-label"] = f"Model {name}"
-                    shown.on("click", lambda name=name: self._choose(name, {}))
-                    with shown:
+            for name, model_entry in self.known.items():
+                if all(word in f"{name} {model_entry['summary']}".casefold() for word in wanted):
+                    choice = ui.element("button").classes("model-choice" + (" here" if name == self._name else ""))
+                    choice.props["type"] = "button"
+                    choice.props["aria-label"] = f"Model {name}"
+                    choice.on("click", lambda name=name: self._choose(name, {}))
+                    with choice:
                         ui.label(name).classes("strong")
-                        ui.label(each["summary"]).classes("muted small")
+                        ui.label(model_entry["summary"]).classes("muted small")
 
     def _choose(self, name: str, given: Mapping[str, Any]) -> None:
         self._name = name
-        own, job = self.known[name], self.controller.project.work.job
+        model_entry, job = self.known[name], self.controller.project.work.job
         if self.changed is None:
             self._list("")
         self._form.clear()
         with self._form:
             heading(name, 3)
-            ui.label(own["summary"]).classes("muted small")
+            ui.label(model_entry["summary"]).classes("muted small")
             for needs, field, words in NEEDS:
-                if own[needs] and not getattr(job, field):
+                if model_entry[needs] and not getattr(job, field):
                     ui.label(f"It needs {words}.").classes("chip warn wrap")
             first = [*job.sensitive, *job.insensitive, *job.quasi]
-            rest = [str(each["column"]) for each in self.controller.project.work.columns]
-            self.form = Form(own["fields"], columns=list(dict.fromkeys([*first, *rest])), given=given,
+            rest = [str(column["column"]) for column in self.controller.project.work.columns]
+            self.form = Form(model_entry["fields"], columns=list(dict.fromkeys([*first, *rest])), given=given,
                              changed=self._settle)  # fmt: skip
         self._settle()
 
@@ -151,20 +154,20 @@ class _ModelForm:
             return
         asked = {"name": self._name, **given}
         try:
-            found = await self.controller.run_short("releases.failing", **self._arguments, model=asked)
+            result = await self.controller.run_short("releases.failing", **self._arguments, model=asked)
         except Superseded:
             return
         if self._state.is_deleted or {"name": self._name, **(self.form.complete() or {})} != asked:
             return
-        self._state.set_text(found["wrong"] or found["words"])
-        self._state.classes(remove="bad-text" if not found["wrong"] else "", add="bad-text" if found["wrong"] else "")
-        self._fails.set_text("" if found["wrong"] else failing_words(found))
-        self._add.set_enabled(not found["wrong"])
+        self._state.set_text(result["wrong"] or result["words"])
+        self._state.classes(remove="bad-text" if not result["wrong"] else "", add="bad-text" if result["wrong"] else "")
+        self._fails.set_text("" if result["wrong"] else failing_words(result))
+        self._add.set_enabled(not result["wrong"])
 
     @property
     def _arguments(self) -> dict[str, str]:
         job = self.controller.project.work.job
-        rest = [each for each in job.models if each != self.changed]
+        rest = [model for model in job.models if model != self.changed]
         return self.controller.arguments_for(job.replaced(models=rest))
 
     def _take(self) -> None:
@@ -172,15 +175,15 @@ class _ModelForm:
         self.dialog.close()
 
 
-def failing_words(found: Mapping[str, Any]) -> str:
+def failing_words(result: Mapping[str, Any]) -> str:
     """How many classes fail a model without it, in words."""
-    if found["wrong"]:
-        return str(found["wrong"])
-    if found["failing"] is None:
+    if result["wrong"]:
+        return str(result["wrong"])
+    if result["failing"] is None:
         return ""
-    if not found["failing"]:
-        return f"All {found['classes']:,} classes of the quick preview satisfy it even without it."
-    return f"Without it, {found['failing']:,} of {found['classes']:,} classes of the quick preview fail it."
+    if not result["failing"]:
+        return f"All {result['classes']:,} classes of the quick preview satisfy it even without it."
+    return f"Without it, {result['failing']:,} of {result['classes']:,} classes of the quick preview fail it."
 
 
 def plain(model: Model) -> dict[str, Any]:

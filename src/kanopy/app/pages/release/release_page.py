@@ -145,18 +145,22 @@ class ReleasePage(Page):
                 ("Neutralise spreadsheet formulas", "neutralize_formulas", True, False),
             ):
                 box = ui.checkbox(words, value=getattr(job, field) is on).props("dense")
-                said = {True: (f"{words.lower()}: yes", {field: on}), False: (f"{words.lower()}: no", {field: off})}
-                box.on_value_change(self.attempt(lambda event, said=said: self.controller.set_job(
-                    said[bool(event.value)][0], **said[bool(event.value)][1])))  # fmt: skip
+                settings_of_choice = {
+                    True: (f"{words.lower()}: yes", {field: on}),
+                    False: (f"{words.lower()}: no", {field: off}),
+                }
+                box.on_value_change(self.attempt(lambda event,
+                settings_of_box=settings_of_choice: self.controller.set_job(
+                    settings_of_box[bool(event.value)][0], **settings_of_box[bool(event.value)][1])))  # fmt: skip
         self._advanced = Advanced(self)
         with ui.element("div").classes("row-flex"):
             self._run_button = button("Run", self.attempt(lambda *_: self.run()), kind="main large", icon="play_arrow")
             ui.label("The release is verified by code of its own before it is written.").classes("muted small")
 
     async def _write_algorithm(self) -> None:
-        known = await self.controller.cached("catalogue.catalogue", None)
+        catalogue = await self.controller.cached("catalogue.catalogue", None)
         self.here()
-        about = {each["name"]: each for each in known["algorithms"]}
+        about = {algorithm["name"]: algorithm for algorithm in catalogue["algorithms"]}
         job = self.controller.project.work.job
         self._algorithm.clear()
         with self._algorithm:
@@ -189,7 +193,7 @@ class ReleasePage(Page):
 
     def _weights(self, name: str, value: float) -> dict[str, float]:
         weights = {**self.controller.project.work.job.weights, name: float(value)}
-        return {each: weight for each, weight in weights.items() if weight != 1.0}
+        return {column: weight for column, weight in weights.items() if weight != 1.0}
 
     # ---- what it would do ---------------------------------------------------------------------------------
 
@@ -203,48 +207,52 @@ class ReleasePage(Page):
             while self._trial is not None:
                 job, self._trial = self.controller.project.work.job.replaced(**self._trial), None
                 if job != self.controller.project.work.job:
-                    found = await self.controller.preview(job)
+                    preview = await self.controller.preview(job)
                     self.here()
-                    self._show(found)
+                    self._show(preview)
         finally:
             self._following = False
 
     async def _look(self) -> None:
-        found = await self.controller.preview()
+        preview = await self.controller.preview()
         self.here()
-        self._show(found)
+        self._show(preview)
 
-    def _show(self, found: dict[str, Any]) -> None:
-        if found is self._shown:
+    def _show(self, preview: dict[str, Any]) -> None:
+        if preview is self._shown:
             return
-        self._shown = found
+        self._shown = preview
         self._preview.clear()
         with self._preview:
             with ui.element("div").classes("row-flex"):
                 heading("What it would do")
-                exact = f"exactly what {found.get('algorithm')} will find"
-                quick = f"a quick look with {found.get('algorithm', 'optimal')}; Run will lose less or as much"
-                if found.get("looked_at", 0) < found.get("rows", 0):
-                    quick = f"an estimate from {found['looked_at']:,} of {found['rows']:,} rows; Run counts all of them"
-                ui.label(exact if found.get("exact") else quick).classes("muted small")
-            if not found["feasible"]:
-                ui.label(found["reason"]).classes("verdict bad")
-                write_advice(self, found["advice"])
+                exact = f"exactly what {preview.get('algorithm')} will find"
+                quick = f"a quick look with {preview.get('algorithm', 'optimal')}; Run will lose less or as much"
+                if preview.get("looked_at", 0) < preview.get("rows", 0):
+                    quick = (
+                        f"an estimate from {preview['looked_at']:,} of {preview['rows']:,} rows; Run counts all of them"
+                    )
+                ui.label(exact if preview.get("exact") else quick).classes("muted small")
+            if not preview["feasible"]:
+                ui.label(preview["reason"]).classes("verdict bad")
+                write_advice(self, preview["advice"])
             else:
-                gone = f"{found['suppressed']:,} ({share(found['suppressed'] / max(found['rows'], 1))})"
+                suppressed_text = (
+                    f"{preview['suppressed']:,} ({share(preview['suppressed'] / max(preview['rows'], 1))})"
+                )
                 with ui.element("div").classes("tiles small-tiles"):
                     for key, text in (
-                        ("loss", f"{found['loss']:.4f}"), ("classes", f"{found['classes']:,}"),
-                        ("smallest_class", f"{found['smallest_class']:,}"),
-("suppressed", gone),
+                        ("loss", f"{preview['loss']:.4f}"), ("classes", f"{preview['classes']:,}"),
+                        ("smallest_class", f"{preview['smallest_class']:,}"),
+("suppressed", suppressed_text),
                     ):  # fmt: skip
                         with ui.element("div"):
                             named(key)
                             number(text, key).classes("strong")
             with ui.element("div").classes("two tight"):
-                picture(found["charts"]["sizes"], "Share of rows by the size of their class, before and after")
-                if "losses" in found["charts"]:
-                    picture(found["charts"]["losses"], "Detail lost per column")
+                picture(preview["charts"]["sizes"], "Share of rows by the size of their class, before and after")
+                if "losses" in preview["charts"]:
+                    picture(preview["charts"]["losses"], "Detail lost per column")
 
     async def run(self) -> None:
         """Make the release."""
@@ -253,7 +261,7 @@ class ReleasePage(Page):
             await self.controller.run(self.session.who)
         except NoSolution as nothing:
             self.here()
-            self.result.infeasible(nothing.reason, [each.to_dict() for each in nothing.advice])
+            self.result.infeasible(nothing.reason, [advice_item.to_dict() for advice_item in nothing.advice])
         finally:
             if not self._run_button.is_deleted:
                 self._run_button.enable()

@@ -29,20 +29,20 @@ class ResultView:
     def write(self) -> None:
         """Write it anew."""
         self.box.clear()
-        found = self.controller.summary
+        summary = self.controller.summary
         with self.box:
-            if found is None:
+            if summary is None:
                 with ui.element("div").classes("verdict wait"):
                     ui.icon("hourglass_empty")
                     ui.label("No release of this job was made yet. Press Run.")
                 return
-            write_verdict(self.page, self.controller.result_folder.name, found["sentence"])
-            self._numbers(found)
-            if found["wiped"] or found["advice"]:
+            write_verdict(self.page, self.controller.result_folder.name, summary["sentence"])
+            self._numbers(summary)
+            if summary["wiped"] or summary["advice"]:
                 with card():
-                    if found["wiped"]:
-                        ui.label(f"Nothing is left of {', '.join(found['wiped'])}.").classes("chip bad")
-                    write_advice(self.page, found["advice"])
+                    if summary["wiped"]:
+                        ui.label(f"Fully suppressed: {', '.join(summary['wiped'])}.").classes("chip bad")
+                    write_advice(self.page, summary["advice"])
             with card():
                 with ui.tabs().props("no-caps align=left dense") as tabs:
                     for name in ("Rows", "Classes", "Mapping", "Pictures"):
@@ -54,11 +54,11 @@ class ResultView:
                         else:
                             ui.label("The original rows are those of another table by now.").classes("muted")
                     with ui.tab_panel("Classes").classes("bare"):
-                        self._classes(found)
+                        self._classes(summary)
                     with ui.tab_panel("Mapping").classes("bare"):
-                        self._mapping(found)
+                        self._mapping(summary)
                     with ui.tab_panel("Pictures").classes("bare"), ui.element("div").classes("two"):
-                        for name, drawn in found.get("charts", {}).items():
+                        for name, drawn in summary.get("charts", {}).items():
                             picture(
                                 drawn, {"sizes": "Class sizes before and after"}.get(name, "Detail lost per column")
                             )
@@ -73,19 +73,19 @@ class ResultView:
             with card():
                 write_advice(self.page, advice)
 
-    def _numbers(self, found: dict[str, Any]) -> None:
-        judged = f"judged {found['judged']:,} of {found['candidates']:,}" if found["candidates"] else "judged –"
-        if found.get("floor") and not found["optimal"]:
-            judged += f", at most {share(found['gap'])} avoidable"
-        loss = found["losses"].get("loss")
-        risk = 1 / found["smallest_class"] if found["smallest_class"] else 0.0
+    def _numbers(self, summary: dict[str, Any]) -> None:
+        judged = f"judged {summary['judged']:,} of {summary['candidates']:,}" if summary["candidates"] else "judged –"
+        if summary.get("floor") and not summary["optimal"]:
+            judged += f", at most {share(summary['gap'])} avoidable"
+        loss = summary["losses"].get("loss")
+        risk = 1 / summary["smallest_class"] if summary["smallest_class"] else 0.0
         tiles(
-            ("–" if loss is None else f"{loss:.4f}", "loss", f"{found['metric']} {found['score']:.4f}"),
-            (f"{found['smallest_class']:,}", "smallest_class", f"{found['counted']} at least"),
-            (share(risk), "highest_risk"), (f"{found['classes']:,}", "classes"),
-            (f"{found['suppressed']:,}", "suppressed", share(found["suppressed"] / max(found["rows"], 1))),
-            ("yes" if found["optimal"] else "no", "optimal", judged),
-            (f"{found['seconds']['total']:.1f} s", "seconds", found["algorithm"]),
+            ("–" if loss is None else f"{loss:.4f}", "loss", f"{summary['metric']} {summary['score']:.4f}"),
+            (f"{summary['smallest_class']:,}", "smallest_class", f"{summary['counted']} at least"),
+            (share(risk), "highest_risk"), (f"{summary['classes']:,}", "classes"),
+            (f"{summary['suppressed']:,}", "suppressed", share(summary["suppressed"] / max(summary["rows"], 1))),
+            ("yes" if summary["optimal"] else "no", "optimal", judged),
+            (f"{summary['seconds']['total']:.1f} s", "seconds", summary["algorithm"]),
         )  # fmt: skip
 
     # ---- rows beside each other ---------------------------------------------------------------------------
@@ -103,32 +103,32 @@ class ResultView:
     async def _page(self, first: int, at: int) -> None:
         job = self.controller.project.work.job
         columns = [*job.quasi, *job.sensitive, *job.insensitive]
-        found = await self.controller.run_short(
+        pairs = await self.controller.run_short(
             "releases.row_pairs", source=self.controller.project.source, folder=str(self.controller.result_folder),
             first=first, number=PAGE_ROWS, columns=columns[at : at + MOST_COLUMNS],
         )  # fmt: skip
         self.page.here()
         self._across.at(at, len(columns))
-        self._down.at(first, found["total"])
-        self._beside.head(["row", *found["columns"]])
+        self._down.at(first, pairs["total"])
+        self._beside.head(["row", *pairs["columns"]])
         self._beside.fill([
             [f"{first + row + 1:,}", *(_change(old, None if after is None else after[j], gone=after is None)
                                        for j, old in enumerate(before))]
-            for row, (before, after) in enumerate(zip(found["before"], found["after"], strict=True))
+            for row, (before, after) in enumerate(zip(pairs["before"], pairs["after"], strict=True))
         ])  # fmt: skip
 
-    def _classes(self, found: dict[str, Any]) -> None:
-        ui.label(f"The smallest of {found['classes']:,} classes first.").classes("muted")
+    def _classes(self, summary: dict[str, Any]) -> None:
+        ui.label(f"The smallest of {summary['classes']:,} classes first.").classes("muted")
         grid = Grid(
-            [*found["class_columns"], "rows"],
+            [*summary["class_columns"], "rows"],
             label="Classes of the release",
-            aligned={len(found["class_columns"]): "right"},
+            aligned={len(summary["class_columns"]): "right"},
         )
-        grid.fill(found["classes_list"])
+        grid.fill(summary["classes_list"])
 
-    def _mapping(self, found: dict[str, Any]) -> None:
+    def _mapping(self, summary: dict[str, Any]) -> None:
         ui.label("What became of each value, and in how many rows. Keep it inside.").classes("muted")
-        columns = list(found["column_losses"]) or list(self.controller.project.work.job.quasi)
+        columns = list(summary["column_losses"]) or list(self.controller.project.work.job.quasi)
         chosen = ui.select(columns, label="Column", value=columns[0]).props("outlined dense options-dense")
         chosen.style("min-width:220px")
         grid = Grid(["original", "published", "rows"], label="Mapping of a column", aligned={2: "right"})

@@ -28,12 +28,12 @@ ABOUT_STATE = {
 def write_verdict(page: Page, release: str, sentence: str) -> None:
     """Write the card of a release. Green only if every promise was confirmed and every warning is answered."""
     controller = page.controller
-    found = controller.card(release)
-    if found is None:
+    release_card = controller.card(release)
+    if release_card is None:
         _banner("bad", "block", "This release has no verdict: it was made by an earlier version. Run again.")
         return
-    state, left = controller.table_state, open_warnings(found)
-    if not holds(found):
+    state, left = controller.table_state, open_warnings(release_card)
+    if not holds(release_card):
         _banner("bad", "block", "Not every promise was confirmed by the second opinion. Do not publish this.")
     elif state != "same":
         _banner("warn", "history", f"{ABOUT_STATE[state]} It was verified when it was made. {sentence}")
@@ -43,9 +43,9 @@ def write_verdict(page: Page, release: str, sentence: str) -> None:
     else:
         _banner("", "verified", f"Verified. {sentence}")
     with card("verdict-card"):
-        _promises(found)
-        _warnings(page, found)
-        _facts(found)
+        _promises(release_card)
+        _warnings(page, release_card)
+        _facts(release_card)
 
 
 def _banner(kind: str, icon: str, words: str) -> None:
@@ -54,50 +54,54 @@ def _banner(kind: str, icon: str, words: str) -> None:
         ui.label(words)
 
 
-def _promises(found: Mapping[str, Any]) -> None:
+def _promises(release_card: Mapping[str, Any]) -> None:
     heading("Promises, each checked by code of its own", 3)
-    quasi = [name for name, role in found["columns"].items() if role == Role.QUASI_IDENTIFIER]
+    quasi = [name for name, role in release_card["columns"].items() if role == Role.QUASI_IDENTIFIER]
     with ui.element("ul").classes("promises"):
-        for each in found["promises"]:
+        for promise in release_card["promises"]:
             with ui.element("li"):
-                ui.icon("check_circle" if each["holds"] else "cancel").classes("good" if each["holds"] else "bad")
-                ui.label(each["says"])
-                ui.label("confirmed" if each["holds"] else "NOT confirmed").classes(
-                    "chip good" if each["holds"] else "chip bad"
+                ui.icon("check_circle" if promise["holds"] else "cancel").classes("good" if promise["holds"] else "bad")
+                ui.label(promise["says"])
+                ui.label("confirmed" if promise["holds"] else "NOT confirmed").classes(
+                    "chip good" if promise["holds"] else "chip bad"
                 )
-    count = found["second_count"]
+    count = release_card["second_count"]
     if count:
         text = ", ".join(f"{name.replace('_', ' ')} {value:,}" for name, value in count.items() if value is not None)
         ui.label(f"Counted again from what was written: {text}.").classes("muted small")
     ui.label(f"Quasi-identifiers: {', '.join(quasi) or 'none'}.").classes("muted small wrap")
 
 
-def _warnings(page: Page, found: Mapping[str, Any]) -> None:
-    heading("Warnings" if found["warnings"] else "No warnings", 3)
-    for each in found["warnings"]:
-        given = each["answer"]
+def _warnings(page: Page, release_card: Mapping[str, Any]) -> None:
+    heading("Warnings" if release_card["warnings"] else "No warnings", 3)
+    for warning in release_card["warnings"]:
+        given = warning["answer"]
         with ui.element("div").classes("warning" if given is None else "warning answered"):
             with ui.element("div").classes("row-flex").style("flex-wrap:nowrap;align-items:flex-start"):
                 ui.icon("warning" if given is None else "task_alt")
-                ui.label(each["text"]).classes("wrap")
+                ui.label(warning["text"]).classes("wrap")
             if given is not None:
                 with ui.element("div").classes("row-flex"):
                     ui.label(f"Accepted by {given['who']}, {given['date']}: {given['why']}").classes("muted small wrap")
-                    back = page.attempt(lambda *_, each=each: _withdraw(page, found["release"], each["id"]))
+                    back = page.attempt(
+                        lambda *_, card_warning=warning: _withdraw(page, release_card["release"], card_warning["id"])
+                    )
                     button("Take back", back, kind="quiet", hint="Take the answer back")
                 continue
             with ui.element("div").classes("row-flex"):
-                accept = page.attempt(lambda *_, each=each: _ask(page, found["release"], each))
+                accept = page.attempt(
+                    lambda *_, card_warning=warning: _ask(page, release_card["release"], card_warning)
+                )
                 button("Accept …", accept, icon="task_alt", hint="Accept this warning with a reason")
-                _mends(page, found, each["text"])
+                _mends(page, release_card, warning["text"])
 
 
-def _mends(page: Page, found: Mapping[str, Any], text: str) -> None:
+def _mends(page: Page, release_card: Mapping[str, Any], text: str) -> None:
     """Buttons that change the job so that the warning does not come back."""
     work = page.controller.project.work
-    known = {str(column["column"]) for column in work.columns}
-    named = [name for name in dict.fromkeys(re.findall(r"'([^']+)'", text)) if name in known]
-    published = [name for name in named if found["columns"].get(name) not in (None, "", Role.QUASI_IDENTIFIER)]
+    column_names = {str(column["column"]) for column in work.columns}
+    named = [name for name in dict.fromkeys(re.findall(r"'([^']+)'", text)) if name in column_names]
+    published = [name for name in named if release_card["columns"].get(name) not in (None, "", Role.QUASI_IDENTIFIER)]
     if 0 < len(published) <= MOST_MENDED:
         for name in published:
             for words, role in (("Leave out", Role.WITHHELD), ("Generalize", Role.QUASI_IDENTIFIER)):
@@ -126,11 +130,11 @@ def _ask(page: Page, release: str, warning: Mapping[str, Any]) -> None:
         button("Accept", page.attempt(lambda *_: accept()), kind="main")
 
 
-def _facts(found: Mapping[str, Any]) -> None:
+def _facts(release_card: Mapping[str, Any]) -> None:
     with ui.element("div").classes("pairs small"):
-        if found["left_out"]:
+        if release_card["left_out"]:
             ui.label("Not published").classes("muted")
-            ui.label(", ".join(found["left_out"])).classes("wrap")
-        for name, digest in found["digests"].items():
+            ui.label(", ".join(release_card["left_out"])).classes("wrap")
+        for name, digest in release_card["digests"].items():
             ui.label(f"SHA-256 of the {name}").classes("muted")
             tip(ui.label(digest[:SHOWN_DIGITS] + " …").classes("mono"), digest)

@@ -21,7 +21,7 @@ from kanopy.hierarchy.builders.base import Builder
 from kanopy.hierarchy.builders.semantic.cuts import CutTree, cut_levels, even_sizes, with_partial_groups
 from kanopy.hierarchy.builders.semantic.everyday import Known, everyday, spread
 from kanopy.hierarchy.builders.semantic.kinds import with_kinds
-from kanopy.hierarchy.builders.semantic.naming import GroupNames, spelled, unique_terms
+from kanopy.hierarchy.builders.semantic.naming import GroupNames, frequent_holders, spelled, unique_terms
 from kanopy.hierarchy.builders.semantic.official import MOST_ROWS, official_levels
 from kanopy.hierarchy.builders.semantic.uniting import MEANING, OTHER, by_meaning, concepts_of, united_levels
 from kanopy.hierarchy.column import Column, column_of
@@ -68,15 +68,17 @@ class SemanticBuilder(Builder):
     """What both builders share: an ontology, a measure, the user's words, and what to do with unknown values."""
 
     fits: ClassVar[frozenset[str]] = frozenset({"text"})
-    levels: Annotated[int, Integer(2), "levels, the values and the top included"] = 4
+    levels: Annotated[int, Integer(2), "the number of levels, including values and top"] = 4
     ontology: Annotated[str, Text(), "wordnet, or an ontology file; several joined by +"] = "wordnet"
     measure: Annotated[str, Text(usable=find_measure), "the similarity of meanings"] = "wu-palmer"
     weights: Annotated[
-        str | tuple[float, ...], Either(OneOf(*WEIGHTS), ListOf(Number(0), 1)), "how much each level counts"
+        str | tuple[float, ...], Either(OneOf(*WEIGHTS), ListOf(Number(0), 1)), "the weight of each level"
     ] = "constant"
-    senses: Annotated[str, Text(empty=True), "a file that says what values mean"] = ""
+    senses: Annotated[str, Text(empty=True), "a file with the senses of values"] = ""
     synonyms: Annotated[
-        Mapping[str, str] | None, Optional(MapOf(Text(), "{'fib': 'lie'}")), "words of the ontology for values it lacks"
+        Mapping[str, str] | None,
+        Optional(MapOf(Text(), "{'fib': 'lie'}")),
+        "synonyms: words of the ontology for values that it does not know",
     ] = field(default=None, hash=False)
     unknown: Annotated[str, OneOf(*UNKNOWN), "values that no source knows"] = "other"
 
@@ -105,7 +107,8 @@ class SemanticBuilder(Builder):
         )
         groups = Groups([])
         if len(known_labels) > 1 or (known_labels and not sources):
-            people = column.counts[known_labels].tolist() if column.counts.max() > 1 else []
+            people = frequent_holders(column)
+            people = people[known_labels].tolist() if len(people) else []
             groups = self._group(senses, [labels[at] for at in known_labels], concepts[known_labels], notes, people)
         if sources or (self.unknown == "other" and groups.names and len(known_labels) < len(labels)):
             return self._united(sources, groups, known_labels, senses, labels, concepts, column.name, notes)
@@ -173,8 +176,8 @@ class SemanticBuilder(Builder):
         help_ = f" ({hints})." if hints else "."
         if unknown and (not known or self.unknown == "error"):
             raise HierarchyError(
-                f"{where}: {source} does not know {some(unknown)}{help_} Say what they mean in a table of synonyms "
-                "or a senses file."
+                f"{where}: {source} does not know {some(unknown)}{help_} Define them in a table of synonyms or a "
+                "senses file."
             )
         notes = []
         if unknown:
@@ -182,8 +185,8 @@ class SemanticBuilder(Builder):
             notes.append(f"{source} does not know {some(unknown)}{help_} They {what}, {SUPPRESSED_LABEL!r}.")
             if known * 2 < known + len(unknown):
                 notes.append(
-                    f"Only {known} of {known + len(unknown)} values are known: so little can be grouped that a "
-                    "hand-written hierarchy may keep more meaning. Say what the others mean first."
+                    f"Only {known} of {known + len(unknown)} values are known, so a hand-written hierarchy may keep "
+                    "more meaning. Define the other values first."
                 )
         if ambiguous := [
             f"{senses.name(choice.label)} (or {', '.join(senses.others(choice.label)[:2])})"
@@ -191,7 +194,8 @@ class SemanticBuilder(Builder):
             if choice.label in asked
         ]:
             notes.append(
-                f"Of several meanings that fit as well, one was taken: {some(ambiguous)}. A senses file settles it."
+                f"Several meanings fit equally well, and one was chosen: {some(ambiguous)}. A senses file can choose "
+                "another."
             )
         if approximate := [
             f"{choice.label} as {choice.match.term}" for choice in senses.approximate if choice.label in asked
@@ -228,10 +232,10 @@ class Ontology(SemanticBuilder):
 
     method: ClassVar[str] = "ontology"
     summary: ClassVar[str] = "by what words mean (WordNet): groups of near meaning, or strict kinds"
-    levels: Annotated[int, Integer(2), "levels, the values and the top included"] = 5
+    levels: Annotated[int, Integer(2), "the number of levels, including values and top"] = 5
     style: Annotated[str, OneOf(*STYLES), "group by nearness of meaning, or strictly by kind"] = "nearness"
     max_fan_out: Annotated[
-        int | None, Optional(Integer(2)), "the most children a node may have; groups strictly by kind"
+        int | None, Optional(Integer(2)), "the largest number of children of a node; groups strictly by kind"
     ] = None
 
     def _sources(self, name: str, labels: list[str]) -> list[Known]:
@@ -268,7 +272,7 @@ class Ontology(SemanticBuilder):
             notes.append(f"The ontology offers {len(cut.table)} different levels for these values, not {self.levels}.")
         if cut.fan_out is not None and self.max_fan_out is not None and cut.fan_out > self.max_fan_out:
             notes.append(
-                f"A fan-out of {self.max_fan_out} cannot be held: the ontology has no concepts in between. The "
+                f"A fan-out of {self.max_fan_out} is impossible: the ontology has no concepts in between. The "
                 f"smallest possible with {self.levels} levels is {cut.fan_out}."
             )
         return Groups(

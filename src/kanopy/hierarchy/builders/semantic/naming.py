@@ -14,7 +14,8 @@ from itertools import count
 
 import numpy as np
 
-from kanopy._arrays import SUPPRESSED_LABEL, Ints
+from kanopy._arrays import SUPPRESSED_LABEL, Ints, Longs
+from kanopy.hierarchy.column import Column
 from kanopy.ontology.join import clearest_term
 from kanopy.ontology.taxonomy import Taxonomy, fold
 from kanopy.ontology.terms import all_above, common_term, says_nothing
@@ -31,6 +32,20 @@ UNCOMMON = 1.5
 """A word that is hardly found in plain texts has to cover so many members more."""
 SELDOM = 2
 """Found so often, or less, is hardly: `medical man` is found once, and `doctor` 80 times."""
+
+
+def frequent_holders(column: Column) -> Longs:
+    """How many people have each value, and 0 where too few have it to be named; empty where nobody was counted.
+
+    >>> from kanopy.hierarchy.column import column_of
+    >>> frequent_holders(column_of(["leek", "beet"], [19, 40])).tolist(), frequent_holders(column_of(["leek"])).tolist()
+    ([40, 0], [])
+    """
+    if column.rare is None and column.counts.max() == 1:
+        return np.array([], np.int64)  # a list of words
+    rare = set() if column.rare is None else column.rare()
+    frequent = np.array([label not in rare for label in column.labels()])
+    return np.where(frequent & (column.holders >= LEAST_ROWS), column.holders, 0)
 
 
 class GroupNames:
@@ -94,7 +109,7 @@ class GroupNames:
         if left_over:
             yield "other"
         named = sorted(members, key=lambda one: (-self.rows[one], one)) if self.rows else members
-        named = [one for one in named if not self.rows or self.rows[one] >= LEAST_ROWS]
+        named = [one for one in named if not self.rows or self.rows[one]]
         for number_named in range(min(MOST_NAMED, len(named)), len(named) + 1) if named else ():
             yield listed([self.labels[one] for one in named[:number_named]], len(members) - number_named)
         yield f"{len(members)} values"

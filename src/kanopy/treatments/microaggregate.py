@@ -10,6 +10,19 @@ import numpy as np
 import polars as pl
 
 from kanopy._arrays import Floats, Ints, Longs, Mask
+from kanopy._core.grouping.groups import means, renumbered
+from kanopy._core.grouping.similar import (
+    MEAN,
+    MEDIAN,
+    MODE,
+    OPTIMAL,
+    RAW,
+    STANDARDISED,
+    VARIANTS,
+    in_spreads,
+    published_numbers_of,
+    similar_groups,
+)
 from kanopy._core.neighbours_kernel import nearest_rows
 from kanopy._errors import JobError, some
 from kanopy._parameter_types import ColumnNames, Flag, Integer, MapOf, Number, OneOf, Optional
@@ -24,13 +37,10 @@ from kanopy.treatments.base import (
     published_numbers,
     strata_of,
 )  # fmt: skip
-from kanopy.treatments.grouping.groups import improved_groups, mdav_groups, means, optimal_groups, renumbered
 
-MDAV, OPTIMAL = VARIANTS = ("mdav", "optimal")
-MEAN, MEDIAN, MODE = PUBLISHED = ("mean", "median", "mode")
+PUBLISHED = (MEAN, MEDIAN, MODE)
 REFUSE, SUPPRESS = TOO_SMALL = ("refuse", "suppress")
-STANDARDISED, RAW = SCALES = ("standardised", "raw")
-MOST_INDICATORS = 64
+SCALES = (STANDARDISED, RAW)
 
 
 @dataclass(frozen=True)
@@ -104,7 +114,7 @@ class Microaggregate(Treatment):
         made = {}
         for j, name in enumerate(names):
             published_values = np.full(len(values), np.nan)
-            published_values[table.order] = _published(
+            published_values[table.order] = published_numbers_of(
                 values[table.order, j], group[table.order], MODE if nominal[j] else self.publish
             )
             series, labels_of_column = table.rows[name], labels[j]
@@ -124,7 +134,8 @@ class Microaggregate(Treatment):
         is_present = ~np.isnan(values)
         # In the canonical order, so that sums are rounded alike whatever the order of rows.
         x = np.empty_like(values)
-        x[table.order] = _scaled(values[table.order], nominal, names, self)
+        weights = np.array([self.weights.get(name, 1.0) for name in names])
+        x[table.order] = in_spreads(values[table.order], nominal, weights, self.scale)
         stratum, called = strata_of(table.rows, self.within)
         # Rows that lack other columns cannot be compared: each pattern of missing values is grouped apart.
         patterns, pattern = np.unique(is_present, axis=0, return_inverse=True)
@@ -147,7 +158,10 @@ class Microaggregate(Treatment):
                 )
                 suppressed += len(rows)
                 continue
-            groups_of_pattern = self._grouped(x[rows][:, present], nominal[present], len(values), progress)
+            groups_of_pattern = similar_groups(
+                x[rows][:, present], self.size, nominal[present], variant=self.variant, weights=weights[present],
+                effort=self.effort, of_rows=len(values), progress=progress,
+            )  # fmt: skip
             if table.units is not None:
                 groups_of_pattern = _until_enough(x[rows][:, present], groups_of_pattern, table.units[rows], self.size)
             group[rows] = groups_of_pattern + groups
@@ -165,18 +179,6 @@ class Microaggregate(Treatment):
                 f"values has fewer than {self.size} rows."
             )
         return group
-
-    def _grouped(self, x: Floats, nominal: Mask, of_rows: int, progress: Progress) -> Ints:
-        if self.variant == OPTIMAL or (self.variant is None and x.shape[1] == 1 and not nominal.any()):
-            return renumbered(optimal_groups(x[:, 0], self.size))
-        if not nominal.any():
-            if self.variant == MDAV:
-                return mdav_groups(x, self.size, progress=progress)
-            return improved_groups(x, self.size, effort=self.effort, of_rows=of_rows, progress=progress)
-        indicators = None if self.variant == MDAV else _indicators(x, nominal)
-        if indicators is None:
-            return mdav_groups(x, self.size, nominal, squared=False, progress=progress)
-        return improved_groups(indicators, self.size, effort=self.effort, of_rows=of_rows, progress=progress)
 
 
 def _as_numbers(rows: pl.DataFrame, names: tuple[str, ...], method: str) -> tuple[Floats, list[pl.Series | None]]:
@@ -203,60 +205,6 @@ def _as_numbers(rows: pl.DataFrame, names: tuple[str, ...], method: str) -> tupl
             what = "has no values" if not len(values_present) else "is constant"
             raise JobError(f"{method}: {name!r} {what}, so grouping by it has no effect. Leave it out, or suppress it.")
     return np.column_stack(numbers), labels
-
-
-def _scaled(values: Floats, nominal: Mask, names: tuple[str, ...], asked: Microaggregate) -> Floats:
-    """Columns in units of their standard deviation, or range beside categories (Gower 1971); then weighted."""
-    x = values.copy()
-    numbers = ~nominal
-    if asked.scale == STANDARDISED or nominal.any():
-        x[:, numbers] -= np.nanmean(x[:, numbers], axis=0)
-        if nominal.any():
-            spread = np.nanmax(x, axis=0) - np.nanmin(x, axis=0)
-        else:
-            spread = np.array([np.nanstd(x[:, j], ddof=1) for j in range(x.shape[1])])
-        x[:, numbers] /= np.where(spread > 0, spread, 1.0)[numbers]
-    for j, name in enumerate(names):
-        if not nominal[j]:
-            x[:, j] *= np.sqrt(asked.weights.get(name, 1.0))
-    return x
-
-
-def _indicators(x: Floats, nominal: Mask) -> Floats | None:
-    """A column per category, so that rows of different ones are at squared distance 1; `None` if there are too many."""
-    made = [x[:, [j]] for j in np.flatnonzero(~nominal)]
-    for j in np.flatnonzero(nominal):
-        categories = np.unique(x[:, j])
-        made.append((x[:, [j]] == categories[None, :]) * np.sqrt(0.5))
-    indicators = np.column_stack(made)
-    return indicators if indicators.shape[1] <= MOST_INDICATORS else None
-
-
-def _published(values: Floats, group: Ints, publish: str) -> Floats:
-    """What each row publishes; missing values and rows without a group are missing."""
-    made = np.full(len(values), np.nan)
-    rows = np.flatnonzero((group >= 0) & ~np.isnan(values))
-    if not len(rows):
-        return made
-    group_numbers: Ints = np.unique(group[rows], return_inverse=True)[1].reshape(-1).astype(np.int32)
-    if publish == MEAN:
-        made[rows] = means(values[rows, None], group_numbers)[group_numbers, 0]
-        return made
-    order = np.lexsort((values[rows], group_numbers))
-    begins = np.flatnonzero(np.diff(group_numbers[order], prepend=-1))
-    ends = np.append(begins[1:], len(order))
-    ranked = values[rows][order]
-    if publish == MEDIAN:
-        middle = (ranked[(begins + ends - 1) // 2] + ranked[(begins + ends) // 2]) / 2.0
-    else:
-        middle = np.array([_most_frequent(ranked[b:e]) for b, e in zip(begins, ends, strict=True)])
-    made[rows] = middle[group_numbers]
-    return made
-
-
-def _most_frequent(ranked: Floats) -> float:
-    distinct, counts = np.unique(ranked, return_counts=True)
-    return float(distinct[np.argmax(counts)])
 
 
 def _until_enough(x: Floats, group: Ints, units: Longs, size: int) -> Ints:

@@ -8,11 +8,11 @@ from __future__ import annotations
 import numpy as np
 
 from kanopy._arrays import Floats, Ints, Longs, Mask
+from kanopy._core.grouping.mdav_kernel import LEFT, make_pool, mdav
+from kanopy._core.grouping.search_kernel import LOGS, Grouping, anneal, make_grouping, start
+from kanopy._core.grouping.univariate_kernel import shortest_path
 from kanopy._core.neighbours_kernel import make_boxes, nearest_rows
 from kanopy._progress import SILENT, Progress
-from kanopy.treatments.grouping.mdav_kernel import LEFT, make_pool, mdav
-from kanopy.treatments.grouping.search_kernel import LOGS, Grouping, anneal, make_grouping, start
-from kanopy.treatments.grouping.univariate_kernel import shortest_path
 
 NEAREST = 20
 MOST_BOXES = 120

@@ -1,0 +1,3 @@
+library(testthat)
+library(kanopy)
+test_check("kanopy")
