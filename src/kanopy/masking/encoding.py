@@ -265,11 +265,11 @@ def masking_notes(columns: Sequence[SubstitutedColumn], table: MaskingTable, job
     if table.unknown and job.unknown == "own-class":
         notes.append(
             f"{len(table.unknown):,} values are not in the ontology and count as similar only to themselves: "
-            f"{some(table.unknown)}. Give them a word in a senses file, or use unknown='embedding'."
+            f"{some(table.unknown)}. Define them in a senses file, or use unknown='embedding'."
         )
     approximate = next((a.meanings.approximate for a in table.attributes if a.meanings), ())
     if approximate:
-        notes.append(f"{len(approximate):,} values were understood by a related word only: {some(approximate)}.")
+        notes.append(f"{len(approximate):,} values were read by a related word only: {some(approximate)}.")
     return notes
 
 
@@ -280,15 +280,15 @@ def _about(reading: Reading, job: MaskJob) -> list[str]:
     if counts_of_kinds:
         listed = ", ".join(f"{kind} ({count:,})" for kind, count in counts_of_kinds.items())
         notes.append(
-            f"Found in {reading.name!r} and never published as it is: {listed}. Kinds named in allow count as answers."
+            f"Found in {reading.name!r} and never published unchanged: {listed}. Kinds named in allow count as answers."
         )
     if reading.joined:
-        notes.append(f"{reading.joined:,} answers of {reading.name!r} were read as other spellings of frequent ones.")
+        notes.append(f"{reading.joined:,} answers of {reading.name!r} were read as spellings of frequent answers.")
     matched = sum(match.known for match in reading.matches.values())
     if reading.matches and 2 * matched < len(reading.matches):
         notes.append(
-            f"The ontology knows {matched:,} of {len(reading.matches):,} different answers of {reading.name!r}: are "
-            f"they "
-            "in its language? The others stay where at least k people gave them, and become * where not."
+            f"The ontology knows {matched:,} of {len(reading.matches):,} different answers of {reading.name!r}. "
+            "Check that they are in its language. Unknown answers are kept if at least k people gave them, and "
+            "become * otherwise."
         )
     return notes

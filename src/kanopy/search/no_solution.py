@@ -69,8 +69,8 @@ def _blamed(problem: Problem) -> str:
         return ""
     levels = problem.lattice.highest
     if problem.people is not None:
-        called = problem.people.judge.units.called
-        return f"Counted are {called}: {_in_words(problem.people.judge.units.known)} of their rows may be known."
+        units = problem.people.judge.units
+        return f"The job counts {units.called}, and an attacker may know {_in_words(units.known)} of their rows."
     table = problem.full_tables.table(levels)
     classes = problem.class_statistics.classes(table, problem.full_tables.packing, levels)
     parts = []

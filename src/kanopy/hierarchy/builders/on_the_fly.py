@@ -59,7 +59,7 @@ class Otf(NumericBuilder):
     method: ClassVar[str] = "otf"
     summary: ClassVar[str] = "merge the neighbours whose centres are closest (Campan 2010)"
     linkage: Annotated[
-        Literal["weighted", "centroid", "midpoint", "single"], OneOf(*LINKAGES), "how distances are measured"
+        Literal["weighted", "centroid", "midpoint", "single"], OneOf(*LINKAGES), "the measure of distance"
     ] = "weighted"
 
     def build_numbers(self, column: Column) -> Hierarchy:
@@ -86,7 +86,7 @@ class KAware(NumericBuilder):
 
     method: ClassVar[str] = "k_aware"
     summary: ClassVar[str] = "groups of at least k rows, then as iotf"
-    k: Annotated[int, Integer(1), "rows of every group"] = 5
+    k: Annotated[int, Integer(1), "the least rows of a group"] = 5
 
     def build_numbers(self, column: Column) -> Hierarchy:
         if self.k > column.rows:

@@ -39,7 +39,7 @@ def whole_table(job: Any) -> str | None:
     whole = [column for column, treatment in protect.items() if not works_in_pieces(treatment)]
     if whole:
         methods = dict.fromkeys(protect[column].name for column in whole)
-        return f"{some(methods)} of {some(whole)} looks at all rows at once"
+        return f"{some(methods)} of {some(whole)} needs all rows at once"
     return None
 
 

@@ -109,7 +109,7 @@ def treat(
         absent = [name for name in treatment.writes(column) if name not in published.columns]
         if absent and not treatment.for_identifiers:
             notes.append(
-                f"{some(absent)} of the treatment {treatment.name!r} is not published: it was withheld before."
+                f"{some(absent)} of the treatment {treatment.name!r} is not published, because it was withheld."
             )
             continue
         if treatment.looks_first:
