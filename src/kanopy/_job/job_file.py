@@ -124,7 +124,7 @@ def _counted(settings: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-FILES_NAMED = ("ontology", "senses", "embedding", "classification", "file", "population")
+FILES_NAMED = ("ontology", "senses", "decisions", "embedding", "classification", "file", "population")
 """Settings of algorithms and methods that name files."""
 
 

@@ -54,6 +54,10 @@ def mask(
     ] = None,
     vgh: Annotated[Path | None, typer.Option(help="A hierarchy file to use as the ontology.")] = None,
     senses: Annotated[Path | None, typer.Option(help="A file of chosen senses and synonyms (.senses.toml).")] = None,
+    decisions: Annotated[
+        Path | None,
+        typer.Option(help="A mapping of an earlier run with decisions: accept, name or suppress single changes."),
+    ] = None,
     unknown: Annotated[
         str | None, typer.Option(help="Values the ontology lacks: own-class (the default), embedding or error.")
     ] = None,
@@ -78,7 +82,8 @@ def mask(
     asked: dict[str, Any] = {
         "targets": targets, "allow": o.columns(allow) or None, "guide": guide, "measure": measure, "search": search,
         "heuristics": heuristics, "ontology": ontology if vgh is None else read_hierarchy(vgh), "senses": senses,
-        "unknown": unknown, "embedding": embedding, "seed": seed, "text": o.columns(text) or None,
+        "decisions": decisions, "unknown": unknown, "embedding": embedding, "seed": seed,
+        "text": o.columns(text) or None,
     }  # fmt: skip
     asked = {name: value for name, value in asked.items() if value is not None}
     columns: dict[str, Any] = {"weights": _per_column(weights, "weights")} if weights else {}
@@ -107,7 +112,7 @@ def mask(
             diversity=_diversity(diversity, sensitive),
         )  # fmt: skip
         o.settle(job)
-    publish(data, output, job, layout.over(job), given, read=[given["job"], vgh, senses], engine="memory")
+    publish(data, output, job, layout.over(job), given, read=[given["job"], vgh, senses, decisions], engine="memory")
 
 
 @o.command("k", "shuffle", seed=0, needs={"seed": o.DRAWN})

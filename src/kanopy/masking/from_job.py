@@ -16,7 +16,7 @@ from kanopy.masking.job import MaskJob
 from kanopy.privacy.diversity import DifferentValues
 
 PARAMETERS = ("text", "targets", "allow", "guide", "measure", "heuristics", "search", "seed", "ontology", "senses",
-              "unknown", "embedding", "diversity")  # fmt: skip
+              "decisions", "unknown", "embedding", "diversity")  # fmt: skip
 """What the `parameters` of an ordinary job may say to a masking algorithm."""
 
 ALIKE = ("k", "algorithm", "weights", "sensitive", "identifiers", "insensitive", "missing", "missing_tokens",

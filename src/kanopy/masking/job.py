@@ -59,6 +59,9 @@ TEXT = Needs("columns with free text (text=…)", lambda job: job.text)
 VECTORS = Needs("unknown='embedding', which looks at it, and columns with free text", lambda job: (
     job.text and job.unknown == "embedding"
 ))  # fmt: skip
+DECIDED = Needs("columns with free text (text=…) and targets='frequent'", lambda job: (
+    job.text and job.targets == "frequent"
+))  # fmt: skip
 GUIDE = Needs(
     "columns with free text (text=…): others are compared by numbers and hierarchies",
     lambda job: job.text or job.guide in SIZE_GUIDES,
@@ -110,6 +113,12 @@ class MaskJob(Declared):
         "chosen senses and synonyms",
         TEXT,
     ] = None
+    decisions: Annotated[
+        str | Path | None,
+        Optional(Either(Text("a mapping with decisions"), Instance(("Path",), "its path"))),
+        "a mapping with decisions: accept, name or suppress single changes",
+        DECIDED,
+    ] = None
     unknown: Annotated[
         str, OneOf(*UNKNOWN_TEXT_POLICIES), "what to do with values that are not in the ontology", TEXT
     ] = "own-class"
@@ -157,6 +166,7 @@ class MaskJob(Declared):
             seed: int = 0,
             ontology: str | Path | Taxonomy | Hierarchy = "wordnet",
             senses: SenseChoices | str | Path | None = None,
+            decisions: str | Path | None = None,
             unknown: str = "own-class",
             embedding: Vectors | str | Path | None = None,
             weights: Mapping[str, float] = ...,
@@ -273,6 +283,7 @@ class MaskJob(Declared):
             "seed",
             "ontology",
             "senses",
+            "decisions",
             "unknown",
             "embedding",
         )

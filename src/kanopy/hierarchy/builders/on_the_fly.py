@@ -47,7 +47,7 @@ class Iotf(NumericBuilder):
 class Otf(NumericBuilder):
     """On-the-fly: merge the neighbours whose centres are closest (Campan and Cooper 2010).
 
-    `linkage` says what a centre is: `weighted` the mean of the rows (the paper's), `centroid` the mean of the distinct
+    `linkage` says what a centre is: `weighted` the mean of the rows, `centroid` the mean of the distinct
     values, `midpoint` the middle of the interval; `single` looks at the gap between neighbours instead. Whether OTF
     loses against IOTF depends on it: the weighted one does, the unweighted one ties.
 
