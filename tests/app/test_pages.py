@@ -295,15 +295,15 @@ def test_what_would_help_is_a_button(app: Callable[..., None]) -> None:
         controller.set_job("k = 12", k=12)
         await hand.see("exactly what optimal will find")
         hand.press("Run")
-        await hand.see("Nothing is left of")
+        await hand.see("Fully suppressed:")
         offered = {each["change"]: each["settings"] for each in controller.summary["advice"]}
         assert {"at_home": "town"} in offered.values()
-        hand.press("Do it: town stays at home")
+        hand.press("Do it: town is not published")
         await hand.until(lambda: "town" in controller.project.work.job.identifiers)
-        assert controller.project.undoable == "town stays at home"
+        assert controller.project.undoable == "town is not published"
         controller.project.undo()
         grouped = next(words for words, settings in offered.items() if "hierarchies" in settings)
-        await hand.see("Nothing is left of")
+        await hand.see("Fully suppressed:")
         hand.press(f"Do it: {grouped}")
         await hand.until(lambda: controller.project.hierarchy("town").height > 1)
 

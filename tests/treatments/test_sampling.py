@@ -67,7 +67,7 @@ def test_an_index_does_not_tell_which_rows_were_drawn():
 @pytest.mark.parametrize(
     ("changes", "settings", "said"),
     [
-        ({}, {"engine": "stream"}, "a sample is drawn there"),
+        ({}, {"engine": "stream"}, "only that engine draws a sample"),
         ({"models": "population-uniqueness:0.1,0.5"}, {}, r"0\.5 of the population is published"),
         ({"models": "individual-risk:0.1", "sampling_weight": "row"}, {}, "Draw the sample first"),
         ({"sample": 0}, {}, "sample must be"),

@@ -149,7 +149,7 @@ class Prepared:
 
     @property
     def visible(self) -> pl.DataFrame:
-        """The original table without what stays at home."""
+        """The original table without what is not published."""
         return self.frame[[name for name in self.frame.columns if name not in self.unpublished]]
 
     @cached_property
@@ -244,7 +244,7 @@ def roles_of(
     require_used_of(job, "columns", columns=frame.columns)
     named = ("quasi-identifier" in job.roles.values(), "text" in job.roles.values(), getattr(job, "protect", None))
     if not any(named):
-        raise JobError("The job names no quasi-identifier. Name the columns that others may know (quasi=…).")
+        raise JobError("The job names no quasi-identifier. Name the columns that an attacker may know (quasi=…).")
     return assigned
 
 
@@ -357,8 +357,8 @@ def units_for(
         if job.recoding != "full-domain":
             raise JobError(
                 f"All rows of one of the {units.called} are known together, because {link.reason}. The algorithm "
-                f"{job.algorithm!r} protects one known row. Use algorithm 'optimal', do not publish what ties the "
-                "rows together, or state the weaker promise (known = 1, --known 1)."
+                f"{job.algorithm!r} protects one known row. Use algorithm 'optimal', do not publish what links the "
+                "rows, or state the weaker promise (known = 1, --known 1)."
             )
         notes.append(
             f"Known are all rows of one of the {units.called} (known = all), because {link.reason}. For a weaker "

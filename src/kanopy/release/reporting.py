@@ -163,7 +163,7 @@ class MaskReport(ReprMixin):
     result: Result
 
     def to_dict(self) -> dict[str, Any]:
-        """Numbers, substitutions and groups: original answers are in it, so keep it inside."""
+        """Numbers, substitutions and groups: for internal use, because it contains original answers."""
         from kanopy.report.text import told
 
         evaluation = self.result.evaluation

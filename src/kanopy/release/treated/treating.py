@@ -97,7 +97,7 @@ def treat(
     changed = [name for name in changed_columns(job) if name in published.columns]
     rows = rows.with_columns(
         rows[name].set(published[name].is_null() & rows[name].is_not_null(), None) for name in changed
-        if rows[name].dtype == published[name].dtype
+        if rows[name].dtype == published[name].dtype and published[name].null_count() > rows[name].null_count()
     )  # fmt: skip
     units = prepared.units.of_row if prepared.units is not None else None
     if units is not None and is_published is not None:
@@ -109,7 +109,7 @@ def treat(
         absent = [name for name in treatment.writes(column) if name not in published.columns]
         if absent and not treatment.for_identifiers:
             notes.append(
-                f"{some(absent)} of the treatment {treatment.name!r} is not published: it was withheld before."
+                f"{some(absent)} of the treatment {treatment.name!r} is not published, because it was withheld."
             )
             continue
         if treatment.looks_first:
