@@ -36,7 +36,7 @@ USES: dict[str, str] = {
     "places": 'python -c "import h3, pygeohash"',
     "app": 'python -c "import nicegui; import kanopy.app.server"',
     "documents": f"{RUN} release.csv --report report.pdf && {RUN} again.csv --report report.docx",
-    "cells": "kanopy cells people.csv -q sex,diagnosis --threshold 3",
+    "cells": "kanopy cells people.csv --by sex,diagnosis -o counts.csv",
     "crypto": 'python -c "import cryptography"',
     "mcp": "python -c \"from pathlib import Path; from kanopy.assistant.server import server; server(Path('.'), k=5)\"",
     "ibis": "python -c \"import ibis, kanopy; print(kanopy.check(ibis.memtable(dict(age=[1, 1])), quasi='age'))\"",
