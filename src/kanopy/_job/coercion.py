@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -62,3 +62,16 @@ def generalizing_job(source: JobSource, what: str) -> Job:
     raise JobError(
         f"{what} is about hierarchies, and a MaskJob substitutes answers by meaning. Give a Job that generalizes."
     )
+
+
+def listed(value: Any, what: str) -> list[Any]:
+    """The elements of a list, or the one that was given without a list; none at all are refused.
+
+    >>> listed("optimal", "algorithm"), listed((2, 3), "k")
+    (['optimal'], [2, 3])
+    """
+    alone = isinstance(value, (str, Mapping)) or not isinstance(value, Iterable)
+    elements = [value] if alone else list(value)
+    if not elements or value is None:
+        raise JobError(f"Name at least one {what}, not {value!r}.")
+    return elements
