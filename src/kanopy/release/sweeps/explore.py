@@ -139,9 +139,8 @@ def explore(
     """
     notify = Progress(progress)
     job = generalizing_job(job, "A map of risk and loss")
-    algorithms = (
-        None if algorithms is None else [known_algorithm(str(name)) for name in listed(algorithms, "algorithm")]
-    )
+    if algorithms is not None:
+        algorithms = [known_algorithm(str(name)) for name in listed(algorithms, "algorithm")]
     limits = None if limits is None else listed(limits, "limit of suppressed rows")
     models = None if models is None else listed(models, "set of models")
     ks = [job.k] if ks is None else listed(ks, "k to explore, e.g. 2..20")
