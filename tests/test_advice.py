@@ -95,8 +95,8 @@ def test_the_same_release_gives_the_same_advice(poor: Any) -> None:
 
 def test_page_and_numbers_say_it_first(poor: Any) -> None:
     page = poor.report.to_html()
-    assert page.index("Most of the detail is gone") < page.index("This was checked a second time")
-    assert "Nothing is left of" in page and 'id="advice"' in page and "What would help" in page
+    assert page.index("Most of the detail is lost") < page.index("independent of the search verified this")
+    assert "Fully suppressed:" in page and 'id="advice"' in page and "What would help" in page
     found = poor.report.to_dict()
     assert found["advice"] == [each.to_dict() for each in poor.advice] == poor.summary()["advice"]
     assert found["wiped"] == list(poor.wiped)
@@ -110,7 +110,7 @@ def test_a_good_release_is_given_no_advice() -> None:
 def test_large_tables_and_maskings_are_given_none(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(room, "MOST_TUPLES", 10)
     made = kanopy.anonymize(table(), job())
-    assert made.advice == () and "Nothing is left of" in made.report.to_html()
+    assert made.advice == () and "Fully suppressed:" in made.report.to_html()
     answers = {"why": ["beach", "beach", "seaside", "bird", "bird", "heron"]}
     assert kanopy.mask(answers, kanopy.MaskJob(text=["why"], k=3)).advice == ()
 
@@ -122,7 +122,7 @@ def test_the_terminal_says_it_first(tmp_path: Path) -> None:
     wanted.write_text(job().to_toml())
     options = ["anonymize", str(data), "--job", str(wanted), "-o", str(tmp_path / "out.csv")]
     shown = " ".join(CliRunner().invoke(app, options).stdout.split())
-    assert shown.startswith("! Most of the detail is gone") and shown.index("--local") < shown.index("✓")
+    assert shown.startswith("! Most of the detail is lost") and shown.index("--local") < shown.index("✓")
     printed = json.loads(CliRunner().invoke(app, [*options, "--json"]).stdout)
     assert printed["advice"][0].keys() == {"change", "option", "settings", "loss"}
 

@@ -202,7 +202,7 @@ def test_bad_grids_are_refused() -> None:
         explore(people(), JOB, ks=[1, 2])
     with pytest.raises(JobError, match="only 150 rows"):
         explore(people(), JOB, ks=[151])
-    with pytest.raises(JobError, match="leave 'k' out"):
+    with pytest.raises(JobError, match="Leave 'k' out"):
         explore(people(), JOB, ks=[2], models=[["k:3"]])
     with pytest.raises(JobError, match="too many"):
         explore(people(), JOB, ks=range(2, 30_000))
@@ -210,7 +210,9 @@ def test_bad_grids_are_refused() -> None:
         explore(people(), JOB, ks=[2], limits=["200%"])
 
 
-@pytest.mark.parametrize(("text", "says"), [("x", "no value of k"), ("9..2", "backwards"), ("2..9..0", "no value")])
+@pytest.mark.parametrize(
+    ("text", "says"), [("x", "not a value of k"), ("9..2", "backwards"), ("2..9..0", "not a value")]
+)
 def test_wrong_ks(text: str, says: str) -> None:
     with pytest.raises(JobError, match=says):
         parse_ks(text)

@@ -133,7 +133,7 @@ def test_columns_that_tie_the_rows_of_a_person_stay_out_where_that_keeps_more() 
     guessed = kanopy.guess_job(table)
     assert guessed.job.unit == ("patient_id",) and guessed.job.algorithm == "best"
     assert guessed.job.withheld and {"score_base", "income"} <= set(guessed.job.sensitive)
-    assert "tells which rows are about one" in guessed.text
+    assert "links the rows of a person" in guessed.text
     assert anonymize(table, guessed.job).smallest_class >= 5
 
 

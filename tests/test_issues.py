@@ -223,8 +223,8 @@ def test_swapping_claims_no_k() -> None:
     assert (summary["k"], summary["smallest_class"], summary["guarantees_k"]) == (None, 1, False)
     manifest = json.loads(found.manifest())
     assert manifest["verified"]["models"] == [] and manifest["result"]["guarantees_k"] is False
-    assert any("promises no k" in note for note in found.notes)
-    assert "no number of equal records is promised" in found.to_html()
+    assert any("does not guarantee k-anonymity" in note for note in found.notes)
+    assert "k-anonymity is not guaranteed" in found.to_html()
 
 
 def test_swapping_is_verified_on_what_is_published() -> None:
@@ -268,9 +268,9 @@ def test_a_masking_is_a_result_like_any_other() -> None:
     assert not any(value in manifest for value in ("beach", "heron", "Ann"))
     assert found.score == found.summary()["score"] == found.evaluation.semantic_quality
     assert found.report is found.report and repr(found).startswith("<Result: 6 rows")
-    with pytest.raises(kanopy.KanopyError, match="no single level per column"):
+    with pytest.raises(kanopy.KanopyError, match="does not have one level per column"):
         found.solution_json()
-    with pytest.raises(kanopy.KanopyError, match="no single level per column"):
+    with pytest.raises(kanopy.KanopyError, match="does not have one level per column"):
         check_reusable(masking())
 
 
@@ -433,5 +433,7 @@ def test_sets_that_quote_their_values_are_true_of_them() -> None:
 def test_a_job_in_place_of_the_table_is_told_where_it_goes(tmp_path: Path) -> None:
     """The message listed 27 suffixes of tables instead."""
     (tmp_path / "people.toml").write_text("k = 5\n", encoding="utf-8")
-    with pytest.raises(DataError, match=r"'people\.toml' is no table\. Give the table, and a job after --job\."):
+    with pytest.raises(
+        DataError, match=r"'people\.toml' is a job file, not a table\. Give the table, and a job after --job\."
+    ):
         read_table(tmp_path / "people.toml")

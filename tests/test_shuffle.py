@@ -334,7 +334,7 @@ def test_on_the_command_line(tmp_path: Path) -> None:
     ordered = {name for name, where in rows.items() if where == "in the order of the input"}
     assert ordered == {name for name, own in said.items() if "Rows keep the order" in own} == {"ordered", "job"}
     words = " ".join(said["ordered"].split())
-    assert "finds 40 of 40 rows. They stand in the order of 'name'." in words
+    assert "finds 40 of 40 rows. They are in the order of 'name'." in words
     assert run("anonymize", *base, "-o", "-").stdout_bytes == written["default"]
 
 
@@ -363,14 +363,14 @@ def test_the_manifest_of_a_frame_says_its_own_order() -> None:
 
 
 def test_what_the_kept_order_gives_away_is_said(tmp_path: Path) -> None:
-    """An identifier that runs 1, 2, …, n, as text too, and rows of a person that stand together."""
+    """An identifier that runs 1, 2, …, n, as text too, and rows of a person that are adjacent."""
     visits = {
         "no": [str(i + 1) for i in range(ROWS)],
         "who": [f"p{(i * 7 // 2) % 19}" for i in range(ROWS)],
         **people(),
     }
     visits["who"] = [f"p{(i // 2 * 7) % 20}" for i in range(ROWS)]
-    expected = "finds 40 of 40 rows. They stand in the order of 'no'. Rows with the same 'who' stand together."
+    expected = "finds 40 of 40 rows. They are in the order of 'no'. Rows with the same 'who' are adjacent."
     frame = pl.DataFrame(visits).drop("name")
     wanted = job(shuffle=False, unit=["who"], identifiers=["no"], k=2)
     assert [note for note in kanopy.anonymize(frame, wanted).notes if expected in note]

@@ -62,7 +62,7 @@ def test_it_stands_in_a_pipeline_and_is_cloned() -> None:
 def test_jobs_without_one_level_per_column_or_that_lose_rows_are_refused() -> None:
     from kanopy.sklearn import Anonymizer
 
-    with pytest.raises(JobError, match="no single level per column"):
+    with pytest.raises(JobError, match="does not have one level per column"):
         Anonymizer(JOB.replaced(algorithm="mondrian")).fit(_table())
     with pytest.raises(JobError, match="keeps every row"):
         Anonymizer(JOB.replaced(suppressed_rows="drop")).fit(_table())

@@ -1,7 +1,8 @@
 """Pages of the site that code writes at each build, so that they cannot be out of date.
 
 A hook of MkDocs (`mkdocs.yml` names it): the Python reference comes from the docstrings of the public names, the index
-of the decisions from their titles. The examples in docstrings are run by the tests.
+of the decisions from their titles, the pages of the notebooks from their cells. The examples in docstrings are run by
+the tests.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import ast
 import dataclasses
 import inspect
+import json
 import re
 import types
 from collections.abc import Iterator
@@ -29,9 +31,34 @@ def on_files(files: Any, config: Any) -> Any:
     """Add the pages before MkDocs looks at links and navigation."""
     from mkdocs.structure.files import File
 
-    for name, text in (("reference/api.md", api_page()), ("decisions/index.md", decisions_page())):
+    pages = {"reference/api.md": api_page(), "decisions/index.md": decisions_page()}
+    for path in sorted((DOCS / "tutorial").glob("*.ipynb")):
+        about = f"[This notebook]({path.name}) is executed by the tests of Kanopy. Download it to run it.\n\n"
+        pages[f"tutorial/{path.stem}-notebook.md"] = notebook_page(json.loads(path.read_text("utf-8")), about)
+    for name, text in pages.items():
         files.append(File.generated(config, name, content=text))
     return files
+
+
+def notebook_page(notebook: dict[str, Any], about: str) -> str:
+    """A notebook as a page: its cells, and what they show."""
+    parts = []
+    for cell in notebook["cells"]:
+        source = "".join(cell["source"])
+        if cell["cell_type"] == "markdown":
+            parts.append(source)
+            continue
+        parts.append(f"```py\n{source}\n```")
+        for output in cell["outputs"]:
+            data = output.get("data", {})
+            if "text/html" in data:
+                html = re.sub(r"\n\s*\n", "\n", "".join(data["text/html"]))
+                parts.append(f'<div class="output">\n{html}\n</div>')
+            else:
+                text = "".join(output.get("text") or data.get("text/plain", ""))
+                parts.append(f"```text\n{text.rstrip()}\n```")
+    title, *rest = parts
+    return "\n\n".join([title, about.strip(), *rest]) + "\n"
 
 
 def decisions_page() -> str:

@@ -160,7 +160,8 @@ def reproduce_paper(
 
 
 def number_columns(frame: pl.DataFrame, names: Sequence[str]) -> tuple[list[Any], Ints, Longs, Ints]:
-    """Columns of numbers; as tuples of ranks: the distinct ones, their counts, and the tuple of every row.
+    """The columns as arrays, the distinct tuples of the ranks of their values, the count of each, and the tuple of
+    every row.
 
     Leaves of hierarchies over numbers are in ascending order, so a value's leaf is its rank.
     """

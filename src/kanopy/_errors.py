@@ -167,11 +167,11 @@ def in_words(error: Exception) -> str:
         named = "" if error.filename is None else f": {short(error.filename)}"
         return f"{error.strerror}{named}."
     what = {
-        RecursionError: "Something given is nested too deeply.",
-        MemoryError: "There is not enough memory for this. Give fewer rows or columns.",
+        RecursionError: "The input is nested too deeply. Flatten it.",
+        MemoryError: "There is not enough memory. Give fewer rows or columns.",
         OverflowError: f"A number is too large ({error}).",
     }
-    return what.get(type(error), f"Something given cannot be read or written ({error}).")
+    return what.get(type(error), f"A file cannot be read or written ({error}).")
 
 
 def is_panic(error: BaseException | None) -> bool:
@@ -220,11 +220,11 @@ def called(name: str, known: Iterable[str], what: str, error: type[KanopyError] 
     >>> called("k_member", ["mondrian", "k-member"], "algorithm")
     'k-member'
     """
-    known = list(known)
+    names = list(known)
     for spelled in (name, name.replace("_", "-"), name.replace("-", "_")):
-        if spelled in known:
+        if spelled in names:
             return spelled
-    raise (error or JobError)(f"There is no {what} called {short(name)}. {near_miss(name, known)}")
+    raise (error or JobError)(f"There is no {what} called {short(name)}. {near_miss(name, names)}")
 
 
 def near_miss(name: str, known: Iterable[str]) -> str:

@@ -95,7 +95,7 @@ def usable(path: Target, error: type[InputError] = DataError) -> Path:
 
     >>> usable("a\\0b.csv")
     Traceback (most recent call last):
-    kanopy._errors.DataError: No file can be called 'a\\x00b.csv' (embedded null byte). Check the path.
+    kanopy._errors.DataError: A file cannot have the name 'a\\x00b.csv' (embedded null byte). Check the path.
     """
     text = os.fspath(path)
     try:
@@ -105,10 +105,10 @@ def usable(path: Target, error: type[InputError] = DataError) -> Path:
         if not text:
             raise error("The name of a file is empty. Give a path.") from None
     except UnicodeEncodeError:
-        raise error(f"{short(text)} is not a name in UTF-8. Rename the file.") from None
+        raise error(f"{short(text)} is not valid UTF-8. Rename the file.") from None
     except (ValueError, OSError) as problem:
         reason = getattr(problem, "strerror", None) or str(problem)
-        raise error(f"No file can be called {short(text)} ({reason}). Check the path.") from None
+        raise error(f"A file cannot have the name {short(text)} ({reason}). Check the path.") from None
     return Path(text)
 
 

@@ -349,13 +349,13 @@ class MapOf(ParameterType):
     @property
     def words(self) -> str:
         of_each = "" if isinstance(self.item, Anything) else f": each {self.item.words}"
-        return f"said per name, such as {self.example}{of_each}"
+        return f"given per name, such as {self.example}{of_each}"
 
     def take(self, value: Any, label: str, mistakes: list[str]) -> Any:
         if not isinstance(value, Mapping) or len(value) < self.least:
             return self.refuse(value, label, mistakes)
         if wrong := [name for name in value if not isinstance(name, str)]:
-            mistakes.append(f"{label} must be {self.words}; {some(wrong)} are no names.")
+            mistakes.append(f"{label} must be {self.words}; {some(wrong)} are not names.")
             return value
         return {name: self.item.take(item, f"{label} of {name!r}", mistakes) for name, item in value.items()}
 

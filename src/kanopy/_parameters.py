@@ -53,7 +53,7 @@ def _parameters_of(cls: Any) -> dict[str, Parameter]:
             continue
         declared: tuple[Any, ...] = getattr(hints[field.name], "__metadata__", ())
         if len(declared) not in (2, 3):
-            raise TypeError(f"{cls.__name__}.{field.name} does not say its kind and its meaning.")
+            raise TypeError(f"{cls.__name__}.{field.name} does not declare its type and its meaning.")
         default = field.default if field.default_factory is dataclasses.MISSING else field.default_factory()
         required = default is dataclasses.MISSING
         parameters[field.name] = Parameter(

@@ -114,8 +114,8 @@ class Named(UserDict[str, T], Generic[T]):
         if others:
             packages = [_package(entry_point) for entry_point in self.offered[name]]
             raise self.error(
-                f"The {self.what} {name!r} is claimed by several packages: {', '.join(packages)}. Which one is meant "
-                "cannot be told. Uninstall all but one."
+                f"The {self.what} {name!r} is claimed by several packages: {', '.join(packages)}. Uninstall all but "
+                "one."
             )
         if name not in self._known:
             try:
@@ -155,7 +155,7 @@ class Named(UserDict[str, T], Generic[T]):
         """
         name = name_of(thing) or ""
         if wrong := [] if name in self.data and self[name] is thing else self.faults_of(thing):
-            raise self.error(f"{_described(thing)} is no {self.what} that can be used: {'; '.join(wrong)}.")
+            raise self.error(f"{_described(thing)} is not a usable {self.what}: {'; '.join(wrong)}.")
         if name in self.data or name in self.offered:
             if self[name] is thing:
                 return name
@@ -165,15 +165,12 @@ class Named(UserDict[str, T], Generic[T]):
                 else some([_package(entry_point) for entry_point in self.offered.get(name, ())])
             )
             raise self.error(
-                f"{_described(thing)} calls itself {name!r}, which is the name of a {self.what} of {owner}. Give it a "
-                "name of its own."
+                f"{_described(thing)} has the name {name!r}, which is the name of a {self.what} of {owner}. Rename it."
             )
         adopted_before = self.adopted.get(name)
         if adopted_before is not None and _described(adopted_before) != _described(thing):
             raise self.error(
-                f"{_described(thing)} and {_described(adopted_before)} both call themselves {name!r}. Give each a "
-                f"name of its "
-                "own."
+                f"{_described(thing)} and {_described(adopted_before)} have the same name {name!r}. Rename one of them."
             )
         self.adopted[name] = thing
         return name

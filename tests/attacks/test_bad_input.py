@@ -22,13 +22,13 @@ QUICK = {"guesses": 50, "learn": False}
 
 def test_refused_with_words() -> None:
     for given, words in (
-        ({"released": RELEASE, "control": PEOPLE[:40]}, "rows of the original as well"),
-        ({"released": RELEASE, "control": PEOPLE[:20], "unit": "who"}, "in the original as well"),
+        ({"released": RELEASE, "control": PEOPLE[:40]}, "also rows of the original"),
+        ({"released": RELEASE, "control": PEOPLE[:20], "unit": "who"}, "also in the original"),
         ({"released": RELEASE, "control": OTHERS.drop("town")}, "no column 'town'"),
         ({"released": RELEASE, "control": OTHERS.with_columns(age=[[1]] * 80)}, "holds List"),
         ({"released": RELEASE.rename({"age": "a", "town": "t", "ill": "i"})}, "no column of the original"),
-        ({"released": RELEASE, "control": "20%"}, "made already"),
-        ({"control": "20%"}, "Which job makes the release"),
+        ({"released": RELEASE, "control": "20%"}, "exists already"),
+        ({"control": "20%"}, "not held back needs a job"),
         ({"control": "0%", "job": kanopy.Job(quasi="age", k=3)}, "cannot be held out"),
         ({"control": "120%", "job": kanopy.Job(quasi="age", k=3)}, "120"),
         ({}, "no release to attack"),
@@ -53,13 +53,13 @@ def test_said_and_counted() -> None:
     assert any("1 labels of 'age' in 20 rows cannot be read ('young')" in note for note in found.notes)
 
     without = kanopy.attack(PEOPLE, RELEASE[["age"]], quasi="age", **QUICK)
-    assert any("No sensitive column" in note for note in without.notes)
+    assert any("no sensitive column" in note for note in without.notes)
     assert any("no control group" in note for note in without.notes)
     assert without.criterion("inference") is None
 
     one_class = RELEASE.with_columns(age=pl.lit("*"), town=pl.lit("*"))
     found = kanopy.attack(PEOPLE, one_class, control=OTHERS, quasi="age,town", sensitive="ill", **QUICK)
-    assert any("are one class" in note for note in found.notes)
+    assert any("form one class" in note for note in found.notes)
     assert found.criterion("singling out") is None, "three predicates are too few for a risk"
     assert "could not be measured" in found.verdict
 

@@ -136,7 +136,7 @@ def test_a_margin_is_used_or_refused(tmp_path: Path) -> None:
         with pytest.raises(JobError, match=message):
             kanopy.anonymize(table, kanopy.Job(**{"quasi": "zip", "k": 2, "hierarchies": trees, "margin": 0.5, **more}))
     table.write_csv(tmp_path / "in.csv")
-    with pytest.raises(JobError, match="drawn there"):
+    with pytest.raises(JobError, match="draws a release within"):
         job = kanopy.Job(quasi="zip", k=2, hierarchies=trees, margin=0.5)
         kanopy.anonymize(tmp_path / "in.csv", job, engine="stream", output=tmp_path / "out.csv")
 

@@ -68,7 +68,7 @@ def test_ema_reads_the_threshold_as_written() -> None:
         Evidence(read_policy("ema-0070"), pl.DataFrame({"sex": ["f"] * 11}), frame[:11], quasi=("sex",))
     )
     words = next(each.evidence for each in found.requirements if each.number == "2.2")
-    assert "By that reading the release meets it" in words
+    assert "By this reading the release meets it" in words
 
 
 def test_cms_counts_and_differences() -> None:
@@ -84,10 +84,10 @@ def test_contradictions_are_refused_before_the_work() -> None:
             "classes of at least 12",
         ),
         ({"policy": read_policy("gdpr-wp216"), "original": frame}, "control group"),
-        ({"policy": read_policy("hipaa-expert"), "original": frame}, "the expert names the threshold"),
+        ({"policy": read_policy("hipaa-expert"), "original": frame}, "the expert must name the threshold"),
         ({"policy": read_policy("cms-11"), "threshold": 0.1}, "no threshold of risk"),
         ({"policy": read_policy("ema-0070"), "original": frame, "threshold": 0.2}, "contradicts"),
-        ({"policy": read_policy("hipaa-expert"), "original": frame, "threshold": 1.5}, "lies above 0"),
+        ({"policy": read_policy("hipaa-expert"), "original": frame, "threshold": 1.5}, "must be above 0"),
     ):
         policy = given.pop("policy")
         with pytest.raises(JobError, match=words):

@@ -129,13 +129,13 @@ def test_a_label_of_several_codes_goes_to_what_lies_above_them_or_is_named():
     found = Classification.from_rows([*rows, ("A3", "Raw", "A")], name="food")
     matches = match_values(found, ["Other", "Raw"])
     assert found.codes[int(matches.nodes[0])] == "A"
-    assert matches.of(AMBIGUOUS) == ["Raw"] and "labels of several codes" in matches.notes()[0]
+    assert matches.of(AMBIGUOUS) == ["Raw"] and "belong to several codes" in matches.notes()[0]
 
 
 def test_a_loop_or_an_unknown_parent_in_a_users_rows_is_an_error():
     with pytest.raises(HierarchyError, match="cycle through 'A', 'B'"):
         Classification.from_rows([("A", "a", "B"), ("B", "b", "A"), ("C", "c", "")], name="x")
-    with pytest.raises(HierarchyError, match="parents that are no codes of it: 'Z'"):
+    with pytest.raises(HierarchyError, match="parents that are not codes: 'Z'"):
         Classification.from_rows([("A", "a", "Z")], name="x")
     with pytest.raises(HierarchyError, match="codes with two labels: 'A'"):
         Classification.from_rows([("A", "a", ""), ("A", "b", "")], name="x")
@@ -175,7 +175,7 @@ def test_the_shape_of_codes_without_labels():
     assert h.generalize("A02BC01", 1) == "A02BC" and h.generalize("A02BA02", 2) == "A02B"
     occupations = of_shape("isco", ["2211", "2212", "9112"])
     assert occupations.counts()["major group"] == 2
-    with pytest.raises(HierarchyError, match="shape of a code of atc"):
+    with pytest.raises(HierarchyError, match="format of a code of atc"):
         of_shape("atc", ["aspirin"], name="atc")
     with pytest.raises(HierarchyError, match=r"does not come with Kanopy.*its licence forbids it"):
         load_classification("snomed")

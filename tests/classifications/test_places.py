@@ -69,7 +69,7 @@ def test_what_is_no_place_is_said_and_shares_a_label():
         "outside the globe": ["91, 5"], "null island (0, 0)": ["0, 0"], "unreadable": ["52°99'N 13°E", "nowhere"],
     }  # fmt: skip
     assert {made.hierarchy.generalize(value, 1) for value in values[2:]} == {"no place"}
-    assert any("1 values have no place (outside the globe): '91, 5'" in note for note in made.notes)
+    assert any("1 values are not a place (outside the globe): '91, 5'" in note for note in made.notes)
 
 
 def test_swapped_coordinates_are_an_error_that_says_so():
@@ -77,7 +77,7 @@ def test_swapped_coordinates_are_an_error_that_says_so():
     with pytest.raises(HierarchyError, match="latitude and longitude look swapped"):
         Quadtree().build(swapped)
     assert Quadtree(k=1, order="lon lat").build(swapped).size == 3
-    with pytest.raises(HierarchyError, match="holds no points"):
+    with pytest.raises(HierarchyError, match="contains no points"):
         Cells().build(["a", "b"])
     with pytest.raises(HierarchyError, match="no points on the globe"):
         Cells().build(["0, 0", "200, 300"])

@@ -99,10 +99,10 @@ def _empty(folder: Path) -> Path:
     [
         ("c.csv", "code,label,parent\nA,a,B\nB,b,A\n", "cycle through"),
         ("c.csv", "label,parent\nx,y\n", "no column of codes"),
-        ("c.csv", "code,label,parent\n", "holds no codes"),
+        ("c.csv", "code,label,parent\n", "has no codes"),
         ("c.csv", "code,label,parent\nA,a,\nB\n", "fewer than 3 cells"),
         ("c.xml", "<ClaML><Class", "cannot be read as ClaML"),
-        ("c.xml", "<ClaML></ClaML>", "holds no classes"),
+        ("c.xml", "<ClaML></ClaML>", "has no classes"),
     ],
 )
 def test_malformed_files_are_clear_errors(tmp_path: Path, file: str, text: str, words: str):

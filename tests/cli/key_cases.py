@@ -79,6 +79,7 @@ CASES: dict[str, Case] = {
     "known": of("visits.csv", {"columns": column("person", role="unit")}, known="all"),
     "repeats": of("baskets.csv", LISTED, repeats="each"),
     "margin": of(margin=9.0),
+    "sample": of(sample=0.5),
     "encoding": of(encoding="utf-16"),
     "delimiter": of("cuts.csv", instead("sex"), delimiter=";"),
     "sheet": of(sheet="Data"),

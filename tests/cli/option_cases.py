@@ -152,6 +152,7 @@ VALUES: dict[str | tuple[str, str], str] = {
     "--ontology": "words.csv",
     "--vgh": "animal.csv",
     "--senses": "own.senses.toml",
+    "--decisions": "decided.csv",
     "--embedding": "nothing",
     "--weights": "animal=3",
     ("hierarchy evaluate", "--weights"): "level",
@@ -199,6 +200,7 @@ VALUES: dict[str | tuple[str, str], str] = {
     "--html": "drawn.html",
     "--max-edits": "1",
     "--margin": "9",
+    "--sample": "0.9",
     "--levels": "3",
     "--classification": "us-zip3",
     "--in": "countries",
@@ -450,6 +452,7 @@ def write_inputs(folder: Path) -> None:
     ]
     write("words.obo", ["format-version: 1.2\n", *stanzas, "[Typedef]\nid: kind\nname: kind"])
     write("own.senses.toml", ["[senses]", 'dog = "dog#3"', 'cat = "cat#2"'])
+    write("decided.csv", ["column,original,decision", "animal,dog,suppress"])
     write("pairs.csv", ["dog,wolf", "cat,tiger"])
     write("ratings.csv", ["dog,wolf,9", "cat,tiger,8", "cat,stone,1", "horse,tree,2"])
     write("key.txt", ["a secret that is long enough to be one"])

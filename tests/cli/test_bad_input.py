@@ -313,7 +313,7 @@ def test_damaged_job_files(shell: Shell, good: Path) -> None:
     for text, words in (
         ("k = = 2", "not valid TOML"),
         ("kk = 2", "Did you mean 'k'?"),
-        ("columns = 5", "columns by theirs"),
+        ("columns = 5", "a table of columns"),
         ("[columns]\nage = 3", "must hold settings"),
         ('[columns.age]\nrole = "quasi-id"', "Did you mean 'quasi-identifier'?"),
         ('[columns.age]\nrole = "quasi-identifier"\nlevel = 1', "unknown setting 'level'"),
@@ -323,7 +323,7 @@ def test_damaged_job_files(shell: Shell, good: Path) -> None:
         shell.write("job.toml", text)
         assert words in refused(shell, good, "--job", "job.toml", "-o", "out.csv")
     shell.write("job.json", "[1]")
-    assert "settings by name" in refused(shell, good, "--job", "job.json", "-o", "out.csv")
+    assert "a table of settings" in refused(shell, good, "--job", "job.json", "-o", "out.csv")
     shell.write("job.json", "{")
     assert "not valid JSON" in refused(shell, good, "--job", "job.json", "-o", "out.csv")
 

@@ -72,7 +72,7 @@ def test_local_recoding_is_best_unless_another_is_named(shell: Shell, people: Pa
 
 def test_a_budget_needs_an_algorithm_that_takes_one(shell: Shell, people: Path) -> None:
     run = shell("anonymize", people, "-q", "age", "--algorithm", "mondrian", "--budget", "1s", "-o", "a.csv")
-    assert run.status == 2 and "has no time budget" in run.error and "best" in run.error
+    assert run.status == 2 and "takes no budget" in run.error and "best" in run.error
     for budget in ("0s", "-1s", "1 fortnight"):
         run = shell("anonymize", people, "-q", "age", "--local", "--budget", budget, "-o", "a.csv")
         assert run.status == 2

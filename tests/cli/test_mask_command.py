@@ -101,7 +101,7 @@ def test_the_page_shows_substitutions_groups_curves_and_dendrograms(shell: Shell
     reader.feed(text)
     assert reader.open == []
     assert all(address.startswith("#") for address in reader.addresses)
-    for words in ("What was substituted", "The groups", "What another k would do", "Would an analysis find the same?"):
+    for words in ("What was substituted", "The groups", "Other values of k", "Clusters before and after"):
         assert words in text
     assert text.count('aria-label="Before: Ward') == text.count('aria-label="After: Ward') == 1
     assert "http" not in text.replace("http-equiv", "").replace("http://www.w3.org/2000/svg", "")
@@ -215,7 +215,7 @@ def test_a_masking_writes_what_any_release_writes(shell: Shell, answers: Path) -
     assert json.loads((shell.folder / "m.json").read_text(encoding="utf-8"))["result"]["rows"] == 975
     (shell.folder / "o.csv").unlink()
     done = shell(*job, "--solution", "s.json")
-    assert done.status == 2 and "no single level per column" in done.words
+    assert done.status == 2 and "does not have one level per column" in done.words
     assert not (shell.folder / "o.csv").exists()
 
 
@@ -230,7 +230,7 @@ def test_a_job_file_a_mapping_and_a_manifest(shell: Shell) -> None:
     done = shell("mask", data, "--job", job, "-o", out, "--mapping", mapping, "--manifest", manifest)
     assert done.status == 0, done.error
     first = " ".join(done.out.split())
-    assert first.startswith("! Only why, age are protected. Published as they are, and not protected: zip.")
+    assert first.startswith("! Only why, age are protected. Published unchanged, and not protected: zip.")
     published = multiplicity(out)
     assert min(Counter((row["why"], row["age"]) for row in published).values()) >= 3
     assert {row["why"] for row in published} <= {"beach", "wine", "wading bird", "*"}

@@ -87,7 +87,7 @@ def test_without_json_people_read_words(shell: Shell, people: Path) -> None:
     run = shell("anonymize", people, "-q", "age,sex", "-k", "2", "-s", "ill", "--insensitive", "zip", "-o", "out.csv")
     assert run.status == 0
     assert "Published untouched: zip, ill (sensitive, no model guards it)" in run.out
-    assert "Note: Published as it is, though it looks as if others may know it: 'zip'" in run.words
+    assert "Note: Published unchanged, although an attacker may know it: 'zip'" in run.words
     assert "k = 2" in run.out and "proved optimal" in run.out and "out.csv" in run.out
     looked = shell("check", "out.csv", "-q", "age,sex", "-s", "ill")
     assert looked.status == 0 and "6 rows" in looked.out and "ill:" in looked.out
@@ -304,7 +304,7 @@ def test_init_writes_the_hierarchies_it_chose(shell: Shell) -> None:
     table = shell.write("people.csv", "age,town,zip\n" + rows)
     init = ("init", table, "-o", shell.folder / "job.toml", "--hierarchies", shell.folder / "levels")
     done = shell(*init)
-    assert done.status == 0 and "keep inside" in done.error
+    assert done.status == 0 and "for internal use" in done.error
     assert [name for name in shell.files if name.startswith("levels")] == [
         "levels/age.json",
         "levels/town.csv",

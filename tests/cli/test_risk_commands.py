@@ -103,7 +103,7 @@ def test_risk_of_a_sample(shell: Shell) -> None:
     unsafe = (shell.folder / "unsafe.csv").read_text()
     assert "sex,m,1,2" in unsafe and "zip,3,1,2" in unsafe and "zip + sex,1 + f,1,2" in unsafe
     page = (shell.folder / "risk.html").read_text()
-    assert "What the sampling weights say" in page and "Rows that few columns single out" in page
+    assert "Risk by sampling weights" in page and "Rows that few columns single out" in page
     words = shell("risk", "sample.csv", "-q", "zip,sex", "--sampling-weight", "w", "--household", "home", "--suda", "2",
                   "--every", "1:2")  # fmt: skip
     for told in ("By the sampling weights", "With their households", "Special uniques", "too few share"):
@@ -133,9 +133,9 @@ def test_a_release_of_a_sample(shell: Shell) -> None:
         (["--sampling-weight", "zero"], "missing, zero or negative in 2 rows"),
         (["--sampling-weight", "ww"], "no column 'ww'"),
         (["--sampling-weight", "w", "--missing-means", "none"], "'any' or 'value'"),
-        (["--row-risks", "rows.csv"], "ask for it"),
+        (["--row-risks", "rows.csv"], "needs a risk per row"),
         (["--combinations", "rows.csv"], "--every 2:10,3:3"),
-        (["--every", "3:2"], "there are only 2"),
+        (["--every", "3:2"], "but has only 2"),
         (["--every", "two"], "such as 2:10,3:3"),
         (["--suda", "2", "--row-risks", "sample.csv"], "sample.csv"),
         (["--suda", "2", "--every", "1:2", "--row-risks", "x.csv", "--combinations", "x.csv"], "same name"),

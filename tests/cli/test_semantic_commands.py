@@ -211,7 +211,7 @@ def test_one_set_of_senses_for_all_files_of_a_ranking(tmp_path):
     (tmp_path / "a.senses.toml").write_text('[senses]\nbass = "bass#4"\n')
     (tmp_path / "b.senses.toml").write_text('[senses]\nbass = "bass#7"\n')
     text = run("evaluate", *(tmp_path / f"{name}.csv" for name in trees))
-    assert "'bass' is read as bass#4 in all files; one file says bass#7" in " ".join(text.split())
+    assert "'bass' is read as bass#4 in all files, but one says bass#7" in " ".join(text.split())
 
 
 @pytest.mark.parametrize("level_score", ["mean", "max"])
@@ -240,4 +240,4 @@ def test_suggest_shows_labels_losses_unsure_values_and_a_picture(tmp_path):
     assert meant["release_loss"] is not None
     assert "in the release" in page.read_text()
     assert "1 value of unsure meaning" in page.read_text()
-    assert "unsure what they mean: 1 ('qqx')" in run("suggest", table, "job")
+    assert "uncertain meaning: 1 ('qqx')" in run("suggest", table, "job")

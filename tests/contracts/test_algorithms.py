@@ -187,7 +187,7 @@ def test_a_budget_is_taken_or_refused_with_the_reason(name: str) -> None:
     if takes_budget(name):
         assert job(name).with_budget("250ms").parameters["budget_seconds"] == 0.25
         return
-    with pytest.raises(JobError, match="makes one pass, and half of it would be no release"):
+    with pytest.raises(JobError, match="makes one pass, and half a pass gives no release"):
         job(name).with_budget("250ms")
     assert not algorithm_class(name).about.anytime and not algorithm_class(name).about.proves
 

@@ -81,7 +81,7 @@ def test_a_file_becomes_a_table_of_a_database(
     assert found.verification == meant.verification
     assert as_texts(read_table(out)) == as_texts(meant.frame)
     with (
-        pytest.raises(DataError, match="has a table 'released' already"),
+        pytest.raises(DataError, match="already has a table 'released'"),
         open_engine("stream", tmp_path / "p.parquet", out, job),
     ):
         pass

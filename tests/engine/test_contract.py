@@ -120,7 +120,7 @@ def test_every_engine_publishes_what_memory_does(engine: str, name: str, tmp_pat
     meant = in_memory(name, engine in TEXTS)
     with opened(engine, tmp_path, job(name)) as (holder, published):
         if job(name).missing_tokens and not holder.reads_batches:
-            meant = "A table that stays where it is cannot be read as 'missing_tokens' say. Use the engine 'memory'."
+            meant = "This engine does not support 'missing_tokens'. Use the engine 'memory'."
         if isinstance(meant, str):
             with pytest.raises(kanopy.KanopyError) as refused:
                 run_on_engine(holder, job(name))

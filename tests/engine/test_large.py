@@ -86,10 +86,10 @@ def test_a_table_that_changes_while_it_is_read_is_refused(tmp_path: Path) -> Non
     engine = _stream(tmp_path / "p.parquet", tmp_path / "out.parquet")
     counts = engine.count(["age", "sex"])
     people().head(100).write_parquet(tmp_path / "p.parquet")
-    with pytest.raises(DataError, match="changed while it was read"):
+    with pytest.raises(DataError, match="changed while Kanopy read it"):
         run_on_engine(_stream(tmp_path / "p.parquet", tmp_path / "out.parquet"), BY_AGE, counts=counts)
     people().with_columns(pl.lit(7).alias("age")).write_parquet(tmp_path / "p.parquet")
-    with pytest.raises(DataError, match="changed while it was read"):
+    with pytest.raises(DataError, match="changed while Kanopy read it"):
         run_on_engine(_stream(tmp_path / "p.parquet", tmp_path / "out.parquet"), BY_AGE, counts=counts)
     assert _left(tmp_path) == ["p.parquet"]
 
@@ -110,7 +110,7 @@ def test_outputs_that_exist_or_are_the_input_are_not_written_over(tmp_path: Path
     people().write_csv(tmp_path / "p.csv")
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "x").touch()
-    with pytest.raises(DataError, match="never written over"):
+    with pytest.raises(DataError, match="never overwritten"):
         FileSink(f"{tmp_path}/out/")
     with (
         pytest.raises(DataError, match="is the input itself"),
@@ -135,7 +135,7 @@ def test_a_table_that_exists_is_only_replaced_when_told(tmp_path: Path) -> None:
         with contextlib.closing(DatabaseEngine(f"{place}::people", f"{place}::release", overwrite=overwrite)) as engine:
             run_on_engine(engine, BY_AGE)
         if not overwrite:
-            with pytest.raises(DataError, match="has a table 'release' already"):
+            with pytest.raises(DataError, match="already has a table 'release'"):
                 DatabaseEngine(f"{place}::people", f"{place}::release")
     with pytest.raises(DataError, match="is the input itself"):
         DatabaseEngine(f"{place}::people", f"{place}::people", overwrite=True)
@@ -176,7 +176,7 @@ def test_a_release_that_is_not_what_was_found_is_not_published(tmp_path: Path, m
         return found.with_columns(found["age"].reverse())
 
     monkeypatch.setattr(publishing.Publisher, "publish", wrong)
-    with pytest.raises(VerificationFailed, match="not what was found"):
+    with pytest.raises(VerificationFailed, match="differs from the planned one"):
         run_on_engine(_stream(tmp_path / "p.parquet", tmp_path / "out.parquet"), BY_AGE)
     assert _left(tmp_path) == ["p.parquet"]
 

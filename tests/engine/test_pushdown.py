@@ -259,7 +259,7 @@ def test_the_command_says_what_was_counted_there(tmp_path: Path) -> None:
     done = CliRunner().invoke(app, [*asked, "--engine", "stream", "--model", "l-distinct:ill:2", *beside])
     assert done.exit_code == 0, done.output
     said = " ".join(done.output.split())
-    assert "checked again where it was written" in said and "at least 2 different values of ill" in said
+    assert "verified where it was written" in said and "at least 2 different values of ill" in said
     assert pl.read_csv(out).height == people().height
     assert json.loads((tmp_path / "man.json").read_text())["result"]["parts"] == 1
     assert json.loads((tmp_path / "s.json").read_text())["levels"].keys() == {"age", "sex"}

@@ -69,11 +69,11 @@ def test_risk_says_what_it_says_in_memory(kind: str, tmp_path: Path) -> None:
 def test_what_compares_rows_or_names_no_column_is_refused(tmp_path: Path) -> None:
     data = place("parquet", tmp_path)
     for study in (kanopy.check, kanopy.assess_risk):
-        with pytest.raises(JobError, match="'beside' compares rows"):
+        with pytest.raises(JobError, match="'beside' needs single rows"):
             study(data, quasi="age", beside=data, engine="stream")
         with pytest.raises(JobError, match="There is no engine 'steam'"):
             study(data, quasi="age", engine="steam")
-        with pytest.raises(JobError, match="a table in memory stays there"):
+        with pytest.raises(JobError, match="this table is in memory"):
             study(people(), quasi="age", engine="database")
         with pytest.raises(DataError, match="has no column 'agee'"):
             study(data, quasi="agee", engine="stream")

@@ -174,7 +174,7 @@ def test_what_an_engine_wrote_passes_a_check_from_scratch(made: tuple[str, Resul
 def test_other_rows_are_published_at_the_levels_that_an_engine_found(made: tuple[str, Result, str]) -> None:
     name, result, _ = made
     if result.levels is None:
-        with pytest.raises(kanopy.KanopyError, match="has no single level per column"):
+        with pytest.raises(kanopy.KanopyError, match="does not have one level per column"):
             result.apply(people())
         return
     assert as_texts(result.apply(people()).frame) == as_texts(in_memory(name).apply(people()).frame)

@@ -181,7 +181,7 @@ def test_another_class_of_a_name_that_was_passed_is_refused_and_the_same_defined
     assert job(models=[first()]).models and job(models=[second()]).models
     assert MODELS["mine-again"] is second
     own = {"name": "mine-again"}
-    with pytest.raises(JobError, match="both call themselves 'mine-again'"):
+    with pytest.raises(JobError, match="have the same name 'mine-again'"):
         job(models=[dataclasses.make_dataclass("Other", [], bases=(Even,), frozen=True, namespace=own)()])
 
 

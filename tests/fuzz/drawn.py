@@ -26,6 +26,7 @@ NOT_DRAWN = {
     "setting population": "everybody of the population is given as a table, or as a file with --population",
     "parameter budget_seconds": "what is found in some time differs from run to run",
     "parameter seconds_per_round": "what is found in some time differs from run to run",
+    "setting sample": "a secret draws the rows: tests/release/test_sampling.py",
     "setting margin": "a secret chooses the release; tests of attacks have jobs with one",
     "parameter threads": "it changes how fast a job is and nothing else",
     "model k": "it is the job's own k",

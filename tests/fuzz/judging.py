@@ -215,7 +215,7 @@ def _judge_levels(job: kanopy.Job, name: str, published: list[tuple[Any, Any]]) 
 
 
 def _same_in_a_file(frame: pl.DataFrame, kind: str) -> None:
-    """A file of the release says what the release says, and holds nothing that stays at home."""
+    """A file of the release says what the release says, and holds nothing that is not published."""
     from kanopy._table.sinks import write_table
 
     if kind == "csv" and any(dtype.is_nested() for dtype in frame.dtypes):
@@ -224,7 +224,7 @@ def _same_in_a_file(frame: pl.DataFrame, kind: str) -> None:
         write_table(frame, path := Path(folder) / f"release.{kind}")
         raw = path.read_bytes()
         read = pl.read_csv(path, infer_schema=False) if kind == "csv" else pl.read_parquet(path)
-    assert not re.search(rb"(?:person|secret) \d", raw), "the file holds what stays at home"
+    assert not re.search(rb"(?:person|secret) \d", raw), "the file holds what is not published"
     texts = frame.select(pl.selectors.by_dtype(pl.String, pl.Enum, pl.Categorical).cast(pl.String))
     same = read.select(texts.columns).cast(pl.String)
     assert same.fill_null("").equals(texts.fill_null("")), "the file says something else"

@@ -151,7 +151,7 @@ def test_divisors_need_a_range_that_starts_above_zero(smallest):
         ("redact", {"steps": (0,)}, "at least 1"),
         ("prefix", {"lengths": (1, 3)}, "descend"),
         ("order", {"fan_out": 1}, "at least 2"),
-        ("groups", {}, "said per name"),
+        ("groups", {}, "given per name"),
         ("dates", {"granularities": ("mnth",)}, "Did you mean 'month'"),
         ("k_aware", {"k": 0}, "at least 1"),
     ],
@@ -299,12 +299,12 @@ def test_codes():
 
 def test_order_and_groups():
     assert Order(fan_out=(2, 5)).build(["10", "9", "1", "2"]).labels_at(1) == ("[1, 2]", "[9, 10]")
-    with pytest.raises(HierarchyError, match="does not place 'c'"):
+    with pytest.raises(HierarchyError, match="does not contain 'c'"):
         Order(order=("a", "b")).build(["a", "c"])
     nested = {"Europe": {"France": ["Lyon", "Paris"], "Italy": ["Rome"]}, "Asia": ["Tokyo"]}
     h = Groups(nested).build(["Lyon", "Tokyo"])
     assert h.generalize("Lyon", h.height - 1) == "Europe"
-    with pytest.raises(HierarchyError, match="No group holds 'Oslo'"):
+    with pytest.raises(HierarchyError, match="No group contains 'Oslo'"):
         Groups(nested).build(["Lyon", "Oslo"])
     assert Groups({"teen": list(range(13, 20))}, other="not").build([13, 40]).generalize("40", 1) == "not"
 

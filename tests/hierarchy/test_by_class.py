@@ -125,7 +125,7 @@ def test_the_command_line_reads_the_target_too(tmp_path: Any) -> None:
     assert {"[20, 24]", "[60, 64]"} <= {node["label"] for node in found["nodes"]}
 
 
-@pytest.mark.parametrize(("target", "message"), [("py", "Did you mean 'pay'"), ("age", "that column itself")])
+@pytest.mark.parametrize(("target", "message"), [("py", "Did you mean 'pay'"), ("age", "the column itself")])
 def test_a_target_that_is_no_other_column_is_refused(target: str, message: str) -> None:
     job = kanopy.Job(quasi=["age"], k=2, hierarchies={"age": {"method": "mdl", "target": target}})
     with pytest.raises(JobError, match=message):

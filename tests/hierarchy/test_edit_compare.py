@@ -95,7 +95,7 @@ def test_intervals_follow_an_edit():
 
 def test_same_labels_need_a_level():
     h = Hierarchy.from_rows([["a", "a", "*"], ["b", "x", "*"]])
-    with pytest.raises(HierarchyError, match="at which level"):
+    with pytest.raises(HierarchyError, match="State the level"):
         rename(h, "a", "n")
     assert rename(h, "a", "n", level=1).labels_at(1) == ("n", "x")
 

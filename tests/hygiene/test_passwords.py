@@ -132,7 +132,7 @@ def test_an_address_shows_no_secret_and_keeps_it(address: str) -> None:
 
 
 def test_what_was_written_down_cannot_be_connected_to_and_the_message_says_why() -> None:
-    with pytest.raises(DataError, match=r"was written down without its password"):
+    with pytest.raises(DataError, match=r"was stored without its password"):
         read_table(str.__str__(Address(ADDRESS)) + "")
 
 

@@ -60,7 +60,7 @@ def test_two_months_with_a_ledger(tmp_path: Path) -> None:
         assert done.returncode == 0 and f"{month}: " in done.stdout, done.stderr
         assert pl.read_csv(folder / "releases" / f"{month}.csv").height > 200
     again = run(folder, script, str(folder), "2026-06")
-    assert again.returncode == 1 and "never written over" in again.stderr
+    assert again.returncode == 1 and "never overwritten" in again.stderr
     (folder / "raw" / "2026-07.csv").write_text("patient,age,sex\nMaria Quintanilla,41,x\n")
     bad = run(folder, script, str(folder), "2026-07")
     assert bad.returncode == 1 and "status" in bad.stderr and "Quintanilla" not in bad.stderr + bad.stdout

@@ -74,13 +74,13 @@ def test_files_with_original_values_say_keep_it_inside(tmp_path: Path) -> None:
     done = CliRunner().invoke(app, [*wanted, str(tmp_path / "o.csv"), *options])
     assert done.exit_code == 0, done.output
     said = "".join(done.stderr.split())
-    assert "keepinside" in said and all(file.name in said for file in files)
-    assert "keep it inside" in json.loads(files[0].read_text())["keep"]
+    assert "forinternaluse" in said and all(file.name in said for file in files)
+    assert "For internal use" in json.loads(files[0].read_text())["keep"]
     assert "keep this script as safe" in files[2].read_text()
     plain = CliRunner().invoke(app, [*wanted, str(tmp_path / "p.csv")])
-    assert "keep inside" not in plain.stderr
+    assert "for internal use" not in plain.stderr
     masked = kanopy.mask({"why": WHY}, kanopy.MaskJob(text=["why"], k=3)).report.to_dict()
-    assert "keep it inside" in masked["keep"]
+    assert "For internal use" in masked["keep"]
 
 
 def test_ontologies_of_a_job_file_lie_beside_it_also_when_joined(tmp_path: Path) -> None:

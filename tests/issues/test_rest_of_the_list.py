@@ -256,7 +256,7 @@ def test_headers_of_workbooks_and_databases(tmp_path: Path) -> None:
     for file in ("t.sqlite", "t.duckdb"):
         source = read_source(f"{tmp_path / file}?select a.age, b.age, 3 as age_2 from p a, p b -- twice")
         assert source.frame.rows(named=True) == [{"age": 1, "age_3": 1, "age_2": 3}]
-        assert "column 2 has the name of another, 'age'," in source.notes[0]
+        assert "column 2 has the same name as another, 'age'," in source.notes[0]
         assert read_table(f"{tmp_path / file}::p").columns == ["age"]
 
 
@@ -266,7 +266,7 @@ def test_formulas_are_neutralised_on_request(tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text("age,=x\n" + "".join(f'1,"{text or ""}"\n' for text in texts))
     command = ("anonymize", "t.csv", "-q", "age", "--insensitive", "=x", "-k", "2", "--keep-order", "-o")
     run = kanopy_command(tmp_path, *command, "plain.csv", COLUMNS="500")
-    assert "takes texts of '=x' for formulas. --neutralize-formulas puts" in run.stderr, run.stderr
+    assert "executes texts of '=x' as formulas. --neutralize-formulas puts" in run.stderr, run.stderr
     assert read_table(tmp_path / "plain.csv")["=x"].to_list() == [text or "" for text in texts]
     for name, more in (("safe.csv", ("--neutralize-formulas",)), ("safe.tsv", ("--neutralize-formulas",))):
         run = kanopy_command(tmp_path, *command, name, *more, COLUMNS="500")

@@ -76,7 +76,7 @@ def test_missing_foreign_keys_are_orphans() -> None:
         anonymize_tables(with_frame("visits", visits))
 
 
-@pytest.mark.parametrize(("key", "message"), [(None, "have none"), ("p1", "repeat the key")])
+@pytest.mark.parametrize(("key", "message"), [(None, "have no value"), ("p1", "repeat the key")])
 def test_null_and_repeated_primary_keys_are_refused(key: str | None, message: str) -> None:
     people = frame_of("people").with_columns(
         id=pl.when(pl.col("id") == "p0").then(pl.lit(key, pl.String)).otherwise("id")
@@ -94,7 +94,7 @@ def test_cycles_of_links_are_refused() -> None:
 def test_an_event_of_two_people_is_refused() -> None:
     ills = frame_of("ills").with_columns(person=pl.lit("p0"))
     links = [*tables()["links"], {"from": "ills.person", "to": "people.id"}]
-    with pytest.raises(DataError, match="14 rows of 'ills' are about two people"):
+    with pytest.raises(DataError, match="14 rows of 'ills' belong to two people"):
         anonymize_tables(with_frame("ills", ills, links=links))
 
 
@@ -179,7 +179,7 @@ def test_an_existing_database_is_not_replaced_and_a_failure_leaves_no_folder(tmp
     with duckdb.connect(str(tmp_path / "out.duckdb"), read_only=True) as base:
         assert base.execute("SELECT count(*) FROM visits JOIN people ON person = id").fetchone() == (16,)
     found.write(tmp_path / "out.sqlite")
-    with pytest.raises(DataError, match="exists, and may hold other tables"):
+    with pytest.raises(DataError, match="exists, and may contain other tables"):
         found.write(tmp_path / "out.duckdb")
     with pytest.raises(DataError):
         found.write(tmp_path / "out", report=tmp_path / "nowhere" / "r.html")
@@ -262,7 +262,7 @@ def test_an_altered_or_truncated_ledger_is_refused_and_left_as_it_is(folder: Pat
         b"not json\n",
     ):
         listed.write_bytes(content)
-        with pytest.raises(DataError, match="not whole"):
+        with pytest.raises(DataError, match="not complete"):
             release(folder, people_table())
         assert listed.read_bytes() == content
     listed.write_bytes(whole)
@@ -314,7 +314,7 @@ def test_forgotten_people_are_left_out_of_later_releases(folder: Path) -> None:
 def test_several_rows_per_person_need_known_all(tmp_path: Path) -> None:
     twice = pl.concat([people_table(), people_table()])
     rows = kanopy.Job(quasi="sex", pseudonymize="who", k=2)
-    with pytest.raises(JobError, match="8 of 16 rows are about somebody who has another row"):
+    with pytest.raises(JobError, match="8 of 16 rows belong to a person who has another row"):
         publish_over_time(twice, rows, Files(str(tmp_path / "out.csv")), tmp_path / "ledger", KEY)
     with pytest.raises(JobError, match="known = all"):
         release(tmp_path, twice, known=1)

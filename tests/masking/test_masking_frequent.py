@@ -146,7 +146,7 @@ def test_no_broader_term_is_true_of_nearly_anything() -> None:
 
 
 def test_the_nearest_frequent_answer_is_better_than_nothing() -> None:
-    assert why(["cheese", "qwx", "qwy", "qwz", *["wine"] * 3]).data["why"] == ["wine", *["*"] * 3, *["wine"] * 3]
+    assert why(["beer", "qwx", "qwy", "qwz", *["wine"] * 3]).data["why"] == ["wine", *["*"] * 3, *["wine"] * 3]
 
 
 def test_no_frequent_answer_is_lost_for_a_few_that_say_nothing() -> None:
@@ -216,7 +216,9 @@ class TestBadInput:
     def test_answers_in_another_language(self) -> None:
         result = why(["Strand", "Strand", "Strand", "Vögel", "Wandern", "Ruhe"] * 2, k=5)
         assert set(result.data["why"]) <= {"Strand", "*"} | {None}
-        assert any("are they in its language" in note for note in why(["Vögel", "Wandern", "Radfahren"] * 2).notes)
+        assert any(
+            "Check that they are in its language" in note for note in why(["Vögel", "Wandern", "Radfahren"] * 2).notes
+        )
 
     def test_an_ontology_without_the_words(self) -> None:
         tree = Hierarchy.from_rows([["hammer", "tool", "*"], ["saw", "tool", "*"]])

@@ -117,7 +117,7 @@ def test_no_known_value_is_an_error():
 
 
 def test_nothing_above_the_values_is_an_error():
-    with pytest.raises(HierarchyError, match="nothing to judge"):
+    with pytest.raises(HierarchyError, match="nothing to evaluate"):
         judge([["cat"], ["dog"]])
 
 

@@ -102,8 +102,8 @@ def test_the_whole_assessment() -> None:
     plain = str(found.to_dict())
     assert "'40'" not in plain and found.to_dict()["every"]["rows"] == 1
     page = found.to_html("people.csv")
-    for words in ("What the sampling weights say", "Rows that few columns single out", "Combinations of a few columns",
-                  "age = 40", "it names values"):  # fmt: skip
+    for words in ("Risk by sampling weights", "Rows that few columns single out", "Combinations of a few columns",
+                  "age = 40", "and values that groups disclose"):  # fmt: skip
         assert words in page
     assert page.count("<svg") >= 5
 
@@ -136,7 +136,7 @@ def test_suppressed_rows_have_no_risk() -> None:
         ({"every": "0:2"}, JobError, "such as 2:10,3:3"),
         ({"every": "two:3"}, JobError, "such as 2:10,3:3"),
         ({"every": "2:1"}, JobError, "every of 2 must be a whole number of at least 2"),
-        ({"every": {3: 2}}, JobError, "there are only 2"),
+        ({"every": {3: 2}}, JobError, "but has only 2"),
     ],
 )  # fmt: skip
 def test_bad_input(given: dict[str, Any], kind: type[KanopyError], words: str) -> None:

@@ -90,7 +90,7 @@ def test_counts_go_by_the_key_of_a_sense_and_not_by_its_number(dict_folder: Path
         (
             "data.noun",
             lambda text: text.replace("002 ~ 00001930 n", "002 @ 00001930 n", 1),
-            "run in a circle: 'entity' is-a",
+            "form a cycle: 'entity' is-a",
         ),
         ("index.noun", lambda text: text[:-5], r"index.noun, line 5: this is not a whole index entry"),
         ("cntlist.rev", lambda text: text[:-4], r"cntlist.rev, line 4: this is not a sense and its count"),
@@ -191,7 +191,7 @@ def test_obo(tmp_path: Path) -> None:
     with pytest.raises(OntologyError, match=r"no relationship 'has_part'. It has: part_of"):
         read_ontology(path, is_a=["has_part"])
     path.write_text(OBO.replace("name: disease\n", "name: disease\nis_a: T:2\n"))
-    with pytest.raises(OntologyError, match="run in a circle: 'disease' is-a 'infection' is-a 'disease'"):
+    with pytest.raises(OntologyError, match="form a cycle: 'disease' is-a 'infection' is-a 'disease'"):
         load_ontology(path)
     path.write_text(OBO.replace("is_a: T:1", "is_a: T:99"))
     with pytest.raises(OntologyError, match=r"t.obo, line 12: 'T:2' has the parent 'T:99'"):
@@ -281,7 +281,7 @@ def test_parent_csv(tmp_path: Path) -> None:
     with pytest.raises(OntologyError, match="line 2: 'mammal' has the parent 'animal'"):
         read_parent_csv(path, strict=True)
     path.write_text("a,b\nb,c\nc,a\n")
-    with pytest.raises(OntologyError, match="run in a circle: 'a' is-a 'b' is-a 'c' is-a 'a'"):
+    with pytest.raises(OntologyError, match="form a cycle: 'a' is-a 'b' is-a 'c' is-a 'a'"):
         load_ontology(path)
     for text, message in [
         ("a,b,c,d\n", "line 1: expected"),
@@ -310,7 +310,7 @@ def test_files_that_are_no_ontology(tmp_path: Path) -> None:
     broken = tmp_path / "broken.npz"
     save_ontology(Taxonomy.from_hierarchy(_flat()), broken)
     broken.write_bytes(broken.read_bytes()[:-50])
-    with pytest.raises(OntologyError, match="not a compiled ontology, or it was cut off"):
+    with pytest.raises(OntologyError, match="not a compiled ontology, or it is incomplete"):
         load_ontology(broken)
 
 

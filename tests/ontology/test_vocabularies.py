@@ -164,6 +164,25 @@ def test_animals_are_divided_into_the_classes_that_school_teaches() -> None:
     rows = rows_of(proposed(list(BEASTS)))
     assert {rows[name][-2] for name in ("dog", "horse", "lion")} == {"mammal"}
     assert {rows["owl"][-2], rows["tuna"][-2], rows["bee"][-2]} == {"bird", "fish", "insect"}
+    more = rows_of(proposed([*BEASTS, "crab", "lobster"]))
+    assert {more[name][-2] for name in ("dog", "owl", "tuna", "snake")} == {"vertebrate"}
+    assert {more[name][-2] for name in ("bee", "crab")} == {"invertebrate"} and more["owl"][-3] == "bird"
+    birds = rows_of(proposed(["dog", "cat", "horse", "eagle", "owl", "hawk", "trout", "salmon"]))
+    assert not any("invertebrate" in row for row in birds.values())
+
+
+def test_vehicles_go_by_land_water_or_air_and_no_name_is_that_of_a_value_outside() -> None:
+    words = ["car", "bus", "truck", "ferry", "yacht", "jet", "glider", "canoe", "tram", "helicopter"]
+    rows = rows_of(proposed(words))
+    assert [rows[one][-2] for one in ("tram", "yacht", "jet")] == ["land vehicle", "watercraft", "aircraft"]
+    assert {row[0] for row in rows_of(proposed([*words, "aircraft"])).values() if "aircraft" in row} >= {"aircraft"}
+
+
+@pytest.mark.parametrize("column", ["cifar_classes", "instruments_sachs"])
+def test_columns_that_were_held_out_agree_with_the_tree_that_others_published(column: str) -> None:
+    with (PUBLISHED.parent / "held_out" / f"{column}.csv").open(encoding="utf-8", newline="") as lines:
+        hand = {row[0]: row for row in csv.reader(lines, delimiter=";")}
+    assert agreement(hand, rows_of(proposed(list(hand), column))) >= 0.85
 
 
 def test_a_label_names_no_value_that_few_people_have() -> None:

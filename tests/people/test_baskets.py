@@ -144,9 +144,9 @@ def test_lists_in_texts_come_back_as_texts(tmp_path: Path) -> None:
         ([[], [], []], {}, "All lists of 'bought' are empty"),
         ([["a"], ["b"], ["a"]], {"known": 2}, "no list of 'bought' has more than 1 elements"),
         ([1, 2, 3], {"separators": {"bought": ";"}}, "a separator is for texts"),
-        (["a", "b", "c"], {"separators": {"bougth": ";"}}, "which is no quasi-identifier"),
+        (["a", "b", "c"], {"separators": {"bougth": ";"}}, "which is not a quasi-identifier"),
         (["a", "b", "c"], {"separators": {"bought": ""}}, "separators of 'bought' must be a text"),
-        (["a", "b", "c"], {"known": 2}, "or a quasi-identifier that holds lists"),
+        (["a", "b", "c"], {"known": 2}, "or a quasi-identifier that contains lists"),
         ([["a"], ["b"], ["a"]], {"repeats": "twice"}, "repeats must be"),
     ],
 )
@@ -215,7 +215,7 @@ def test_two_columns_of_lists_are_refused() -> None:
 def test_labels_that_hold_the_separator_are_refused() -> None:
     tree = kanopy.Hierarchy.from_rows([[item, "a;b", "*"] for item in ITEMS])
     wanted = job(separators={"bought": ";"}, hierarchies={"bought": tree}, min_levels={"bought": 1}, suppress=0.5)
-    with pytest.raises(DataError, match="hold its separator"):
+    with pytest.raises(DataError, match="contain its separator"):
         kanopy.anonymize(shop(bought=pl.col("bought").list.join(";")), wanted)
 
 
@@ -263,7 +263,7 @@ def test_lists_are_assessed_element_by_element() -> None:
 
 
 def test_what_counts_rows_refuses_lists_with_what_to_do() -> None:
-    with pytest.raises(JobError, match="only their elements are counted"):
+    with pytest.raises(JobError, match="only elements are counted"):
         kanopy.assess_risk(shop(), quasi=["bought"], suda=2)
     with pytest.raises(JobError, match="nobody has more than"):
         kanopy.check(shop(), quasi="bought", known=40)

@@ -26,14 +26,14 @@ def test_rows_that_repeat_under_a_key_are_counted() -> None:
     wanted = Job(quasi=QUASI, k=5, identifiers="patient")
     assert not any("copies" in note for note in kanopy.anonymize(table, wanted).notes)
     result = kanopy.anonymize(pl.concat([table, table.head(7)]), wanted)
-    assert any("7 rows are copies of another with the same 'patient'" in note for note in result.notes)
+    assert any("7 rows repeat another row with the same 'patient'" in note for note in result.notes)
 
 
 def test_a_key_that_was_named_is_warned_of_though_nothing_hangs_on_it() -> None:
     table = pl.DataFrame({"subject": [*range(20)] * 3, "days": [*range(60)], "age": [30, 40, 50] * 20})
     wanted = Job(quasi="age", k=5, identifiers="subject", sensitive="days")
     warning = next(note for note in kanopy.anonymize(table, wanted).notes if "looks like a key of people" in note)
-    assert "20 values in 60 rows. k counts rows, and 5 rows may all be about one of them." in warning
+    assert "20 values in 60 rows. k counts rows, and 5 rows may all belong to one person." in warning
     assert keys_of_people(table) == [], "nobody said what it is, and nothing hangs on it"
 
 

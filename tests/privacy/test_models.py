@@ -211,7 +211,7 @@ def test_what_the_data_cannot_fulfil_is_refused() -> None:
             parse_model(text).check(three)
     with pytest.raises(DataError, match="needs numbers"):
         parse_model("epsilon-m:ill:1,2").check(three)
-    with pytest.raises(DataError, match="is not there"):
+    with pytest.raises(DataError, match="which the table does not have"):
         parse_model("l-distinct:sick:2").check(three)
     crossed = Hierarchy.from_rows([["a", "x", "p"], ["b", "x", "q"]], require_nesting=False)
     with pytest.raises(HierarchyError, match="does not nest"):

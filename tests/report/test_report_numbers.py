@@ -96,7 +96,7 @@ def test_classes_below_k_are_never_good_news(make):
 
 def test_a_release_without_a_check_says_so(make):
     report = make(verification={}).report
-    assert not report.verified and "has not been checked" in report.to_html()
+    assert not report.verified and "has not been verified" in report.to_html()
 
 
 def test_the_sentence_counts_the_others(make):

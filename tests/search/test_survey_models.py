@@ -257,7 +257,7 @@ def test_the_second_opinion_counts_itself(monkeypatch: pytest.MonkeyPatch) -> No
         ({"models": ["individual-risk:0.01"], "sampling_weight": "age"}, "'age' is a quasi-identifier"),
         ({"models": ["individual-risk:0"], "sampling_weight": "w"}, "above 0"),
         ({"models": ["individual-risk:0.01"], "sampling_weight": 5}, "the name of a column"),
-        ({"models": ["subset-k:3:2"]}, "there are only 2"),
+        ({"models": ["subset-k:3:2"]}, "but has only 2"),
         ({"models": ["subset-k:2"]}, "such as 2:10,3:3"),
         ({"models": ["subset-k:2:1"]}, "at least 2"),
         ({"models": ["individual-risk:0.01"], "sampling_weight": "ww"}, "no column 'ww'"),

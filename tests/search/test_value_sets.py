@@ -103,7 +103,7 @@ def test_a_release_goes_all_the_way(name: str) -> None:
     assert result.report.to_dict()["algorithm"] == name
     seen = assess(frame, result.frame, job=job, learn=False)
     assert seen.rows == 200
-    with pytest.raises(JobError, match="no single level per column"):
+    with pytest.raises(JobError, match="does not have one level per column"):
         solution_json(result)
 
 

@@ -132,7 +132,7 @@ def test_what_is_asked_is_judged(tmp_path: Path) -> None:
     assert not asked["holds"] and asked["k"] == 50
     assert asked["models"][0]["name"] == "k" and asked["models"][0]["failing_classes"] == 100
     assert run("check", str(table), "-q", "age")["holds"]  # nobody asked for anything
-    assert "leave 'k' out of the models" in run("explore", str(table), "-q", "age", "--model", "k:9", ends=2)
+    assert "Leave 'k' out of the models" in run("explore", str(table), "-q", "age", "--model", "k:9", ends=2)
 
 
 @pytest.mark.parametrize(

@@ -28,11 +28,11 @@ def test_a_job_may_be_a_file_or_a_dictionary(question: str, tmp_path: Path) -> N
 
 @pytest.mark.parametrize("question", QUESTIONS)
 def test_what_is_no_job_of_hierarchies_is_refused_in_words(question: str) -> None:
-    with pytest.raises(JobError, match="is about hierarchies, and a MaskJob substitutes answers by meaning"):
+    with pytest.raises(JobError, match="needs a job that generalizes, and a MaskJob replaces answers by meaning"):
         QUESTIONS[question](kanopy.MaskJob(text="sex", k=2))
     with pytest.raises(JobError, match=r"not a list\. Name quasi-identifiers with quasi=…"):
         QUESTIONS[question](["age"])
-    with pytest.raises(JobError, match="has no 'quasi': columns stand under 'columns'"):
+    with pytest.raises(JobError, match="has no 'quasi': columns are listed under 'columns'"):
         QUESTIONS[question]({"quasi": ["age"], "k": 2})
 
 

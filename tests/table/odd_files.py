@@ -138,8 +138,8 @@ def quoted_files(turn: int) -> Iterator[Odd]:
 def plain_oddities(turn: int) -> Iterator[Odd]:
     decimals = [["id", "pay", "height"], ["1", "1.234,50", "1,71"], ["2", "980,00", "1,80"], ["3", "7,5", "1,65"]]
     yield text_file("decimals.csv", joined(decimals, ";").encode(), decimals)
-    yield text_file("colons.csv", joined(PLAIN, ":").encode(), PLAIN, said="is cut at ':'")
-    yield text_file("spaces.txt", joined(PLAIN, " ").encode(), PLAIN, said="is cut at ' '")
+    yield text_file("colons.csv", joined(PLAIN, ":").encode(), PLAIN, said="is read with the delimiter ':'")
+    yield text_file("spaces.txt", joined(PLAIN, " ").encode(), PLAIN, said="is read with the delimiter ' '")
     words = [["full name"], ["Ann Lee"], ["Bob Ray"]]
     yield text_file("one-column.csv", joined(words).encode(), words, said="one column")
     alone = [["age"], ["41"], ["29"]]
@@ -211,16 +211,16 @@ def doubtful_files() -> Iterator[Odd]:
         ["60", "Beltrv°n"],
         ["61", "Josv©"],
     ]
-    said = "2 of 63 lines have letters that do not tell which encoding it is"
+    said = "2 of 63 lines have letters that do not determine the encoding"
     yield text_file("damaged-names.csv", joined(names).encode("cp1252"), names, said=said)
     few = [["name"], ["Luís"]]
     yield text_file("one-name.csv", joined(few).encode("mac_roman"), refused="Line 2 reads as .*: 'Luís'")
-    yield text_file("two-signs.csv", b"a,b;c\n1,2;3\n4,5;6\n", refused="may be cut at ',' .*or ';'")
+    yield text_file("two-signs.csv", b"a,b;c\n1,2;3\n4,5;6\n", refused="has two possible delimiters, ',' .*or ';'")
     yield text_file("two-heads.csv", b"Ann,,\nname,town,job\nBob,Rome,cook\n", refused="may name its columns in row 1")
     yield text_file("two-rows.csv", b"Men,,Women,\nage,pay,age,pay\n1,2,3,4\n5,6,7,8\n",
                     refused="Rows 1 and 2 .* both name columns")  # fmt: skip
-    yield text_file("odd-letter.csv", b"a,b\n\x81,1\n\x8d,2\n", refused="do not tell which encoding")
-    yield text_file("odd-signs.csv", b"a,b\n\xa4\xa6\xac,1\n\xb6\xa4\xa7,2\n", refused="do not tell which encoding")
+    yield text_file("odd-letter.csv", b"a,b\n\x81,1\n\x8d,2\n", refused="do not determine the encoding")
+    yield text_file("odd-signs.csv", b"a,b\n\xa4\xa6\xac,1\n\xb6\xa4\xa7,2\n", refused="do not determine the encoding")
 
 
 # ---- workbooks ----------------------------------------------------------------------------------------------------

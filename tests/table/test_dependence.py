@@ -161,11 +161,11 @@ def test_a_release_leaves_out_what_undoes_it_and_says_of_how_many_rows() -> None
     (note,) = [note for note in result.notes if "'born' was left out" in note]
     assert "determines 'age' (98 % of the rows" in note and "allow-dependent" in note
     assert any("'born' was left out" in note for note in result.summary()["notes"]) and result.to_html()
-    assert not any("'born'" in note for note in result.notes if note.startswith("Published as it is"))
+    assert not any("'born'" in note for note in result.notes if note.startswith("Published unchanged"))
     allowed = kanopy.anonymize(table, JOB.replaced(allow_dependent=["born"]))
-    assert any("'born' (quasi" in note for note in allowed.notes if note.startswith("Published as it is"))
+    assert any("'born' (quasi" in note for note in allowed.notes if note.startswith("Published unchanged"))
     assert allowed.data.columns == ["age", "level", "born", "level_code", "ill"]
-    assert any("'born' is published, as the job allows, though it determines 'age'" in note for note in allowed.notes)
+    assert any("'born' is published, as the job allows, although it determines 'age'" in note for note in allowed.notes)
     revealed = Job.from_toml(JOB.replaced(allow_dependent=["born"]).to_toml())
     assert revealed.allow_dependent == ("born",) and "allow" not in JOB.to_toml()
 
@@ -220,7 +220,7 @@ def test_every_engine_leaves_the_same_columns_out(source: str, output: str, tmp_
         name for name in table.columns if any(f"column {name!r} was left out" in note for note in found.notes)
     ] == held
     for notes in (meant.notes, found.notes):  # what is said to be published is
-        said = [note for note in notes if note.startswith("Published as it is")]
+        said = [note for note in notes if note.startswith("Published unchanged")]
         assert not any(repr(name) in note for name in held for note in said)
 
 

@@ -101,7 +101,7 @@ def test_unknown_values() -> None:
     series = pl.Series("sex", ["m", "x", None, "y", "x", " f", "1", "2", "3"])
     with pytest.raises(DataError, match=r"does not know 6 .*\(7 rows\): 'x', 'y', ' f', '1', '2' and 1 more") as caught:
         encode_column(series, SEX)
-    assert "Without the spaces" in str(caught.value) and "unknown='add'" in str(caught.value)
+    assert "Without surrounding spaces" in str(caught.value) and "unknown='add'" in str(caught.value)
     column = encode_column(series, SEX, unknown="suppress")
     assert column.codes.tolist() == [1, -1, 2, -1, -1, -1, -1, -1, -1]
     assert column.unknown_values == ("x", "y", " f", "1", "2", "3")

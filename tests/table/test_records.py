@@ -39,12 +39,12 @@ def test_json_is_read_right(text: str, rows: list[tuple[object, ...]]) -> None:
         ('[{"a":1,"a":2}]', False, "names 'a' twice in one record"),
         ('{"a":1}\n{"a":2', True, "line 2, character 7"),
         ('{"a":1}\n[2]', True, r"no record in line 2 but '\[2\]'"),
-        ("[1,2]", False, "it holds '1' where a record belongs"),
-        ('{"0":{"a":1}}', False, "records by a key"),
+        ("[1,2]", False, "it contains '1' where a record is expected"),
+        ('{"0":{"a":1}}', False, "records by key"),
         ('{"a":[1],"b":[1,2]}', False, "different lengths; the shortest is 'a'"),
         ('{"a":[{"x":1}],"b":[{"y":1}]}', False, "several tables: 'a', 'b'"),
         ('[{"a":[1]},{"a":2}]', False, "none in record 2"),
-        ('[{"a":[{"b":1}]}]', False, "a table of its own in 'a'"),
+        ('[{"a":[{"b":1}]}]', False, "another table in 'a'"),
         ("[" * 50_000, False, "flat records"),
         ("[]", False, "no records"),
         ('[\n{"a":1},\n{"a":}]', False, "line 3, character 6"),
@@ -97,7 +97,7 @@ def test_dictionaries_of_stata_and_spss_place_the_fields(survey: Path) -> None:
     plain = [("Ann", 41, 1, 150), ("Bob", 29, 2, 1250), ("Cleo", 35, 1, -7)]
     assert read_source(survey / "infix.dct").frame.rows() == plain
     found = read_source(survey / "p.dct")  # p.dat lies beside it
-    assert found.frame.rows() == plain and found.notes == ("p.dat is read by the columns that p.dct names.",)
+    assert found.frame.rows() == plain and found.notes == ("p.dat is read with the columns of p.dct.",)
     assert read_source(f"{survey / 'p.dat'}::infix.dct").frame.rows() == plain
     labelled = [("Ann", 41, "female", 1.5), ("Bob", None, "male", 12.5), ("Cleo", 35, "female", None)]
     assert read_source(survey / "survey.sps").frame.rows() == labelled
@@ -109,10 +109,10 @@ def test_dictionaries_of_stata_and_spss_place_the_fields(survey: Path) -> None:
         (LINES.replace("041", "0x1"), "Line 1 of .* holds '0x1' in columns 6-8, where p.dct says"),
         (LINES.replace(" 01250", ""), r"Line 2 of .* has 9 characters and ends within|ends within the number 'pay'"),
         (LINES.replace("01250", "012"), "Line 2 of .* has 13 characters and ends within the number 'pay'"),
-        (LINES.replace("Bob  ", "Bob\t "), "Line 2 of .* holds a tab"),
+        (LINES.replace("Bob  ", "Bob\t "), "Line 2 of .* contains a tab"),
         (LINES.replace("Bob", "\nBob"), "Line 2 of .* is empty"),
         ("", "is empty"),
-        (LINES.replace("Ann", "Ánn").replace("01250", "01250  "), "letters or bytes cannot be told"),
+        (LINES.replace("Ann", "Ánn").replace("01250", "01250  "), "whether columns count letters or bytes"),
     ],
 )
 def test_a_line_that_does_not_fit_its_dictionary_is_refused(survey: Path, lines: str, words: str) -> None:
@@ -136,11 +136,11 @@ def test_letters_beyond_ascii_stand_where_the_dictionary_says(survey: Path, by_b
     [
         ("infix dictionary {\n str name 1-5\n 2: byte age 6-7\n}", r"several lines \(line 3\)"),
         ("infile dictionary {\n _column(1) str5 name %5s\n _newline\n}", "several lines"),
-        ("infix dictionary {\n name one to five\n}", "Line 2 of p.dct is not understood"),
-        ("use data.dta", "holds no dictionary"),
+        ("infix dictionary {\n name one to five\n}", "Line 2 of p.dct cannot be read"),
+        ("use data.dta", "is not a dictionary"),
         ("infix dictionary {\n age 6-8\n age 9-9\n}", "names the field 'age' twice"),
         ("infix dictionary {\n age 8-6\n}", "places 'age' in columns 8-6"),
-        ("infix dictionary {\n}", "names no fields"),
+        ("infix dictionary {\n}", "does not name fields"),
     ],
 )
 def test_dictionaries_that_are_not_understood_are_refused(text: str, words: str) -> None:
@@ -153,9 +153,9 @@ def test_dictionaries_that_are_not_understood_are_refused(text: str, words: str)
     [
         ("DATA LIST FREE / a b.\n", "by separators"),
         ("DATA LIST RECORDS=2 /1 a 1-5 /2 b 1-3.\n", "several lines"),
-        ("DATA LIST /a 1-5 (DATE).\n", "not understood"),
-        ("GET FILE='x.sav'.\n", "holds no DATA LIST"),
-        ("DATA LIST /a 1-5.\nMISSING VALUES a (x).\n", "missing values that are not understood"),
+        ("DATA LIST /a 1-5 (DATE).\n", "cannot be read"),
+        ("GET FILE='x.sav'.\n", "has no DATA LIST"),
+        ("DATA LIST /a 1-5.\nMISSING VALUES a (x).\n", "missing values that cannot be read"),
     ],
 )
 def test_syntax_that_is_not_understood_is_refused(text: str, words: str) -> None:
@@ -175,7 +175,7 @@ def test_a_fixed_width_text_needs_a_dictionary(survey: Path) -> None:
     for source, words in (
         (survey / "q.dat", "needs a dictionary"),
         (f"{survey / 'q.dat'}::absent.dct", "no dictionary"),
-        (survey / "infix.dct", "not beside it"),
+        (survey / "infix.dct", "not in the same folder"),
     ):
         (survey / "p.raw").unlink(missing_ok=True)
         with pytest.raises(DataError, match=words):

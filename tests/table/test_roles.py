@@ -106,14 +106,14 @@ def test_values_speak_too() -> None:
     assert guesses["when"].role == Role.QUASI_IDENTIFIER and guesses["when"].hierarchy_hint == "date"
     assert guesses["same"].role == Role.INSENSITIVE and "same value" in guesses["same"].reason
     assert guesses["measure"].role == Role.SENSITIVE and "measured, not counted" in guesses["measure"].reason
-    assert "100 records have a value of their own" in guesses["measure"].reason
+    assert "100 records have a unique value" in guesses["measure"].reason
     for name in ("qn", "qc", "father"):  # what may be degrees of a place, counts, or the height of a father
         assert guesses[name].role in (Role.UNDECIDED, Role.QUASI_IDENTIFIER), guesses[name]
     assert guesses["void"].role == Role.INSENSITIVE and "is empty" in guesses["void"].reason
     assert guesses["many"].role == Role.IDENTIFIER
     assert guesses["kind"].role in (Role.SENSITIVE, Role.UNDECIDED)  # two kinds of what is not known
     assert guesses["bought"].role == Role.QUASI_IDENTIFIER and "lists of 2 different" in guesses["bought"].reason
-    assert "nothing in its name or values" in guesses["kind"].reason and guesses["kind"].certainty == "unsure"
+    assert "neither name nor values suggest" in guesses["kind"].reason and guesses["kind"].certainty == "unsure"
 
 
 def test_logarithms_are_no_degrees_of_places() -> None:
@@ -134,14 +134,14 @@ def verdict(name: str, values: list[object]) -> str | None:
 TELLING = {
     "mail": ([f"v{i % 7}" for i in range(300)] + ["ann@example.org"], "an e-mail address"),
     "phone": ([*range(100)] * 3 + ["+34 600 123 456"], "a telephone number"),
-    "number": (["a", "b"] * 50 + [str(10**19 + i) for i in range(200)], "a text of their own"),
+    "number": (["a", "b"] * 50 + [str(10**19 + i) for i in range(200)], "a unique text"),
     "names": (["Anna Weber", "Hans Koch", "Maria Klein", "Peter Wolf", "Claire Moreau"] * 20, "names of people"),
     "words": (["ale", "nuts", "rye"] * 100, None),
     "measure": ([i / 7 for i in range(300)], None),
     "measure as text": ([str(i / 7) for i in range(300)], None),
     "counts": ([1.0, 2.0, None] * 50, None),
     "1.5 and 1.50": (["1.5", "1.50", "2"], None),
-    "lists": ([[1], [2]] * 20, "not looked through"),
+    "lists": ([[1], [2]] * 20, "not examined"),
 }
 
 
@@ -216,7 +216,7 @@ def test_columns_beside_each_other_share_a_role() -> None:
 
 def test_sensitive_values_of_one_record_each_are_named() -> None:
     (guess,) = guess_roles(pl.DataFrame({"income": [1000 + 7 * i for i in range(90)]}))
-    assert guess.role == Role.SENSITIVE and "90 records have a value of their own" in guess.reason
+    assert guess.role == Role.SENSITIVE and "90 records have a unique value" in guess.reason
 
 
 def test_keys_of_people_that_repeat_are_units_and_households_are_not() -> None:

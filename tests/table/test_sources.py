@@ -154,7 +154,7 @@ def test_written_text_reads_back(tmp_path_factory: pytest.TempPathFactory, rows:
         (b'a,b\n1,"2\n3,4\n5,"x,y"\n', r"cannot be parsed|wrong length"),
         (b'a,b\n"x",1\n5" pipe,2\n7,8\n', r"cannot be parsed.*Check its quotes"),
         ("é,b\n1,ü\n".encode() + b"2,\xff\n", r"line 3, byte 13 of the file is 0xff"),
-        (b"a,b\n1,\x81\n", r"letters do not tell which encoding.*Line 2 reads as.*cp850: '1,ü'.*--encoding"),
+        (b"a,b\n1,\x81\n", r"letters do not determine the encoding.*Line 2 reads as.*cp850: '1,ü'.*--encoding"),
         (bytes(range(256)) * 20 + b"\x00" * 2000, r"zero bytes|not valid"),
     ],
 )
@@ -266,7 +266,7 @@ def test_sqlite(tmp_path: Path) -> None:
     for source, message in [
         (f"{path}", r"Which table.*'mixed', 'people'"),
         (f"{path}::peple", r"no table 'peple'. Its tables: 'mixed', 'people'. Did you mean 'people'"),
-        (f"{path}?drop table people", "Only a query that reads"),
+        (f"{path}?drop table people", "Only queries that read"),
         (f"{path}?select nobody from people", "no such column"),
         (f"{path}::mixed", "column 'x' mixes int and str values"),
         (f"{path}?select age from people where age > 99", "no records"),

@@ -70,7 +70,7 @@ def test_a_database_takes_the_treated_table(places):
 
 @pytest.mark.parametrize("method", ["shuffle", "rank-swap", "pram"])
 def test_what_looks_at_all_rows_at_once_is_refused(places, method):
-    with pytest.raises(JobError, match=r"looks at all rows at once[.] Use the engine 'memory'"):
+    with pytest.raises(JobError, match=r"needs all rows at once[.] Use the engine 'memory'"):
         column = "ill" if method == "pram" else "income"
         kanopy.anonymize(places / "t.parquet", Job(protect={column: method}), engine="stream", output=places / "x.csv")
     assert not (places / "x.csv").exists()

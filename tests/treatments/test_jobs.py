@@ -224,13 +224,13 @@ def databases(rows, folder):
         ({"quasi": ["age"], "protect": {"age": "noise"}}, "'age' is a quasi-identifier"),
         (
             {"protect": {"pay": {"method": "noise", "kind": "correlated", "together": ["cost"]}, "cost": "noise"}},
-            "'cost' is treated twice",
+            "'cost' has two treatments",
         ),
         ({"identifiers": ["id"], "protect": {"id": "shuffle"}}, "'id' is an identifier"),
         ({"undecided": ["pay"], "protect": {"pay": "noise"}}, "'pay' is undecided"),
-        ({"protect": {"day": "shift-dates"}}, "does not say whose dates"),
+        ({"protect": {"day": "shift-dates"}}, "needs the column of the person"),
         ({"quasi": ["a"], "pseudonymize": ["id"], "protect": {"id": "hash"}}, "pseudonymized and treated"),
-        ({"quasi": ["a"], "models": "l-distinct:pay:2", "protect": {"pay": "noise"}}, "looks at its original values"),
+        ({"quasi": ["a"], "models": "l-distinct:pay:2", "protect": {"pay": "noise"}}, "needs its original values"),
         (
             {"protect": {"a": {"method": "follow", "column": "b"}, "b": {"method": "follow", "column": "c"}}},
             "Let both follow",
@@ -240,7 +240,7 @@ def databases(rows, folder):
         ({"protect": {"a": "blur"}}, "There is no treatment called 'blur'"),
         ({"protect": {"a": {"method": "round"}}}, "needs 'base'"),
         ({"protect": {"a": 5}}, "A treatment is written"),
-        ({"quasi": ["a"], "algorithm": "fusion", "protect": {"b": "noise"}}, "Maskings of free text"),
+        ({"quasi": ["a"], "algorithm": "fusion", "protect": {"b": "noise"}}, "A masking of free text"),
     ],
 )
 def test_contradictions_are_refused_before_work_starts(settings, words):

@@ -239,7 +239,7 @@ GIVEN: Wanted = {
     },
     "assess_risk": {
         "data": of(others),
-        "engine": Case("stream", refused="a table in memory stays there"),
+        "engine": Case("stream", refused="this table is in memory"),
         "job": of(lambda: job(unit="person")),
         "quasi": of("zip"),
         "sensitive": of("ill"),
@@ -268,7 +268,7 @@ GIVEN: Wanted = {
     },
     "check": {
         "data": of(others),
-        "engine": Case("stream", {"beside": earlier}, refused="compares rows"),
+        "engine": Case("stream", {"beside": earlier}, refused="needs single rows"),
         "job": of(lambda: job(unit="person")),
         "quasi": of("zip"),
         "sensitive": of("ill"),
@@ -317,7 +317,7 @@ GIVEN: Wanted = {
         "key": needs(
             b"a secret that is long enough", job=kanopy.MaskJob(text="animal", identifiers="id", pseudonymize="id")
         ),
-        "engine": Case("stream", {"data": "people.csv", "output": "out.csv"}, refused="compare every answer"),
+        "engine": Case("stream", {"data": "people.csv", "output": "out.csv"}, refused="compares all answers"),
         "output": of("out.csv"),
         "overwrite": Case(True, {"output": "out.csv"}, refused="overwrite has no effect"),
     },

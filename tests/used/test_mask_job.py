@@ -66,6 +66,7 @@ FIELDS: dict[str, Case] = {
     "seed": of(3, guide="random", targets="any"),
     "ontology": of(PETS),
     "senses": of(SENSES),
+    "decisions": of(Path(__file__).with_name("decided.csv")),
     "unknown": of("error"),
     "embedding": needs(Vectors(), unknown="embedding"),
     "weights": needs({"animal": 9}, quasi=("legs",), targets="any"),
@@ -82,7 +83,7 @@ FIELDS: dict[str, Case] = {
     "withheld": of(("kept",), rest="publish"),
     "shuffle": of(False),
 }
-IN_VAIN = ("targets", "allow", "measure", "ontology", "senses", "unknown", "embedding")
+IN_VAIN = ("targets", "allow", "measure", "ontology", "senses", "decisions", "unknown", "embedding")
 """Fields that only columns with free text look at."""
 
 

@@ -38,5 +38,5 @@ if __name__ == "__main__":
     for name in sys.argv[1:]:
         if name.startswith("kanopy."):
             module, _, loop = name.rpartition(".")
-            found = getattr(import_module(module), loop)
-            MachineCode(getattr(found, "loop", found)).ready()
+            kernel = getattr(import_module(module), loop)
+            MachineCode(getattr(kernel, "loop", kernel)).ready()

@@ -77,13 +77,13 @@ def recoding_from_columns(
     """The recoding of groups whose labels are known, attribute by attribute."""
     return LocalRecoding(
         group_of_row,
-        np.column_stack([each.codes for each in columns]).astype(np.int32),
-        tuple(each.labels for each in columns),
-        tuple(each.shares for each in columns),
-        tuple(each.nodes for each in columns),
+        np.column_stack([column.codes for column in columns]).astype(np.int32),
+        tuple(column.labels for column in columns),
+        tuple(column.shares for column in columns),
+        tuple(column.nodes for column in columns),
         domain.multiplicity,
         tuple(averaged),
-        tuple(each.extents for each in columns),
+        tuple(column.extents for column in columns),
     )
 
 

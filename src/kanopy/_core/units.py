@@ -179,10 +179,10 @@ class Units:
         there = np.diff(traces.starts) > 0
         if self.known == ALL:
             return np.asarray(_like(traces)[there], np.int64)
-        known = min(self.known, int(np.diff(traces.starts).max(initial=1)))
+        rows_known = min(self.known, int(np.diff(traces.starts).max(initial=1)))
         fits = np.full(self.count, self.count, np.int64)
-        work = room_for_combinations(int(traces.starts[-1]), self.count, count, known)
-        for_size(count_alike, len(groups), SMALL)(traces, known, fits, work)
+        work = room_for_combinations(int(traces.starts[-1]), self.count, count, rows_known)
+        for_size(count_alike, len(groups), SMALL)(traces, rows_known, fits, work)
         return np.asarray(fits[there])
 
     def histogram(self, groups: Codes, values: Codes, count: int, width: int) -> Longs:

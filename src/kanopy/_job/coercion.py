@@ -38,8 +38,8 @@ def as_job(source: JobSource) -> Job | MaskJob:
         arguments = [name for name in source if name in parameters_of(Job) and name not in (*SETTINGS, "columns")]
         if arguments:
             raise JobError(
-                f"A dictionary is read like a job file, which has no {arguments[0]!r}: columns stand under 'columns', "
-                "each with its role. For arguments of Job, write Job(**dictionary)."
+                f"A dictionary is read like a job file, which has no {arguments[0]!r}: columns are listed under "
+                "'columns', each with its role. For arguments of Job, write Job(**dictionary)."
             )
         return Job.from_dict(source)
     raise JobError(
@@ -54,14 +54,12 @@ def generalizing_job(source: JobSource, what: str) -> Job:
     >>> from kanopy import MaskJob
     >>> generalizing_job(MaskJob(text="why"), "A bound")
     Traceback (most recent call last):
-    kanopy._errors.JobError: A bound is about hierarchies, and a MaskJob substitutes answers by meaning. Give a Job ...
+    kanopy._errors.JobError: A bound needs a job that generalizes, and a MaskJob replaces answers by meaning. Give a Job.
     """
     job = as_job(source)
     if isinstance(job, Job):
         return job
-    raise JobError(
-        f"{what} is about hierarchies, and a MaskJob substitutes answers by meaning. Give a Job that generalizes."
-    )
+    raise JobError(f"{what} needs a job that generalizes, and a MaskJob replaces answers by meaning. Give a Job.")
 
 
 def listed(value: Any, what: str) -> list[Any]:

@@ -41,7 +41,7 @@ class Design:
         """The lines of the job that name weight and household."""
         if not self.weight or self.unit:
             return
-        yield "# How many people of the population a row stands for: the models at the end of this file use it."
+        yield "# How many people of the population a row represents: the models at the end of this file use it."
         yield f"sampling-weight = {toml_value(self.weight)}"
         if self.household and not local:
             yield "# Rows with equal values belong to one household."
@@ -53,11 +53,11 @@ class Design:
             return
         yield from (
             "",
-            "# By the sampling weights, the person behind a published row is found with at most this chance.",
+            "# The chance of finding the person behind a published row, by the sampling weights, is at most this.",
         )
         yield from ("[[models]]", 'name = "individual-risk"', f"most = {MOST_RISK}")
         if self.household and not local:
-            yield from ("", "# The chance that anybody of a row's household is found.")
+            yield from ("", "# The chance of finding any member of a row's household is at most this.")
             yield from ("[[models]]", 'name = "household-risk"', f"most = {MOST_HOUSEHOLD_RISK}")
 
     def remarks(self, local: bool) -> Iterator[str]:

@@ -68,8 +68,8 @@ class Trial:
             return ""
         name, loss = self.without
         return (
-            f"Much detail is lost: about {mean(self.local):.0%} of it. Without the quasi-identifier {name!r} the "
-            f"others lose about {loss:.0%}: if nobody needs it, give it the role withheld."
+            f"Much detail is lost: about {mean(self.local):.0%} of it. Without the quasi-identifier {name!r}, the "
+            f"other columns lose about {loss:.0%}. If nobody needs it, give it the role withheld."
         )
 
 

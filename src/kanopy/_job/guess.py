@@ -38,7 +38,7 @@ MOST_ODD_TEXTS = 20
 MOST_CELLS_TRIED = 150_000
 """Tables of at most so many values of quasi-identifiers are tried: that takes seconds."""
 NO_QUASI = (
-    "No quasi-identifier was found: the job cannot run yet. Give the columns that others may know the role "
+    "No quasi-identifier was found: the job cannot run yet. Give the columns that an attacker may know the role "
     "quasi-identifier."
 )
 MOST_MEANT = 12
@@ -132,7 +132,7 @@ def guess_job(data: Any, source: str = "", *, layout: Layout | None = None) -> G
 
 def _withheld(guess: Guess) -> Guess:
     """A column that stays out, because it tells which rows are about one person."""
-    why = f"has one value per person, and with others tells which rows are about one; {guess.reason}"
+    why = f"has one value per person, and together with other columns links the rows of a person; {guess.reason}"
     return replace(guess, role=Role.WITHHELD, reason=why)
 
 
@@ -141,7 +141,7 @@ def _placed(places: dict[str, list[str]]) -> list[str]:
     if not places:
         return []
     return [
-        "# Latitude and longitude as one column each: only the cell of a place is published.",
+        "# Two columns, latitude and longitude: only the cell of a place is published.",
         f"places = {toml_value(places)}",
     ]
 
@@ -228,7 +228,7 @@ def _with_dependent(frame: Any, guesses: list[Guess]) -> list[Guess]:
         replace(
             guess,
             role=Role.UNDECIDED,
-            reason=f"{why[guess.column]}: published, it would undo the generalization; {guess.reason}",
+            reason=f"{why[guess.column]}: it would undo the generalization if published; {guess.reason}",
         )
         if guess.column in why
         else guess
@@ -273,14 +273,14 @@ def with_hierarchies(guessed: GuessedJob, data: Any, folder: str) -> tuple[Guess
         hierarchy_file = places.get(line) if line.startswith("[columns.") else hierarchy_file
         if hierarchy_file is not None and line.startswith("hierarchy = "):
             lines += [
-                f"# built by {line} (write that instead to build it anew)",
+                f"# built by {line} (write this instead to build it again)",
                 f"hierarchy = {toml_value(hierarchy_file)}",
             ]
         else:
             lines.append(line)
     flat = [name for name, hierarchy in built.items() if hierarchy.height < 2 < hierarchy.size]
     where = "its file" if len(flat) == 1 else "their files"
-    more = [f"No levels between the value and *: {some(flat)}. Write some in {where}."] if flat else []
+    more = [f"No levels between the value and *: {some(flat)}. Add levels in {where}."] if flat else []
     return replace(guessed, text="\n".join(lines) + "\n", decide=[*guessed.decide, *more]), files
 
 
@@ -294,7 +294,7 @@ def _settings(
     design: Iterable[str],
 ) -> Iterator[str]:
     """The lines of the job outside its columns."""
-    yield "# What to publish and how safe it must be. Every setting below is a guess: read it before you rely on it."
+    yield "# What to publish and how safe it must be. Every setting below is a guess: check it before you rely on it."
     if source:
         yield f"# Table: {' '.join(shown_address(source).split())}"
     layout_settings = (
@@ -305,18 +305,18 @@ def _settings(
         yield from (f"{name.replace('_', '-')} = {toml_value(value)}" for name, value in layout_settings.items())
     yield from ("", "# How many rows must share each published combination of quasi-identifiers.")
     yield f"k = {min(DEFAULT_K, max(2, rows))}"
-    yield "# Rows that may be left out to keep the others more exact."
+    yield "# The share of rows that may be suppressed to keep the others more exact."
     yield 'suppress = "2%"'
     yield "# The loss to minimise: loss, loss-geometric, aecs, discernibility, precision, entropy, height."
     yield 'metric = "loss"'
     if choice.wide and not choice.local:
         yield "# optimal: one level per column. With so many columns not all choices can be tried in seconds: the best"
-        yield "# of those tried is taken. Leave out columns that nobody needs, and it loses less."
+        yield "# of those tried is used. Leave out columns that nobody needs to lose less."
         yield 'algorithm = { name = "optimal", budget_seconds = 10 }'
     elif choice.local and choice.better:
         yield "# best: rows with equal values may be published differently. On this table (tried on its rows)"
         yield f"# {choice.better}."
-        yield '# To publish one level per column all the same: algorithm = "optimal".'
+        yield '# To publish one level per column nevertheless: algorithm = "optimal".'
         yield 'algorithm = "best"'
     elif choice.wide:
         yield "# best: rows with equal values may be published differently. With so many columns, one level"
@@ -327,23 +327,23 @@ def _settings(
         yield 'algorithm = "optimal"'
         yield '# To lose far less, let rows with equal values be published differently: algorithm = "best".'
     if skipped:
-        yield "# Rows below the header that are no records: they hold words where all others hold numbers."
+        yield "# Rows below the header that are not records: they contain words where all others contain numbers."
         yield f"skip-rows = {skipped}"
     yield "# Missing values: as-value (a value of its own), suppress, error."
     yield 'missing = "as-value"'
     if tokens:
-        yield "# Texts that mean missing in every column; those of one column only stand there."
+        yield "# Texts that mean missing in every column; texts of a single column are listed with the column."
         yield f"missing-tokens = {toml_value(tokens)}"
-    yield "# Values that a hierarchy does not know: error, suppress, add."
+    yield "# Values that are not in a hierarchy: error, suppress, add."
     yield 'unknown = "error"'
     yield "# Columns without a role: leave out, publish."
     yield 'rest = "leave out"'
     yield from design
     yield ""
-    yield "# Roles: identifier (never leaves), quasi-identifier (others may know it; generalized), sensitive"
-    yield "# (published; a privacy model can guard it), insensitive (published as it is), undecided (not published"
-    yield "# until you decide), withheld (not published, such as a sampling weight), unit (whose row it is, where"
-    yield "# several rows are about one person; never leaves)."
+    yield "# Roles: identifier (not published), quasi-identifier (an attacker may know it; generalized), sensitive"
+    yield "# (published; a privacy model can guard it), insensitive (published unchanged), undecided (not published"
+    yield "# until you decide), withheld (not published, such as a sampling weight), unit (the person of a row, if"
+    yield "# a person has several rows; not published)."
     yield '# A hierarchy is a file ("age.csv") or a method ({ method = "iotf" }); also: min-level, max-level, weight.'
 
 
@@ -359,12 +359,13 @@ def _decide(guesses: list[Guess], rows: int, hidden: list[str]) -> Iterator[str]
         yield f"{number} undecided and not published until you decide: {some(undecided)}."
     if hidden:
         yield (
-            f"Dates in an unknown form, or without a century, are fully suppressed: {some(hidden)}. State their form."
+            f"Dates in an unknown format, or without a century, are fully suppressed: {some(hidden)}. State their "
+            "format."
         )
     alone = [guess.column for guess in guesses if guess.alone and guess.role in (Role.SENSITIVE, Role.INSENSITIVE)]
     if alone:
         yield (
-            f"Published unchanged, though most records have a value of their own there, which can re-identify them: "
+            "Published unchanged, although most records have a unique value, which can re-identify them: "
             f"{some(alone)}. Round or leave out what an attacker may know."
         )
 
@@ -377,7 +378,7 @@ def _read(guess: Guess, seen: Values, is_meaningful: dict[frozenset[str], bool])
     if guess.role != Role.QUASI_IDENTIFIER:
         return _Read()
     if seen.elements:
-        advice = "known = 2 above the columns protects from whoever knows two elements of a list"
+        advice = "known = 2 above the columns protects against an attacker who knows two elements of a list"
         return _Read({"method": "auto"}, guess.missing, None, (advice,), seen.separator)
     if guess.hierarchy_hint == "place":
         advice = 'cells of at least k people, cut at round degrees; { method = "cells" } is a fixed grid'
@@ -390,7 +391,7 @@ def _read(guess: Guess, seen: Values, is_meaningful: dict[frozenset[str], bool])
     if seen.text and (ordered := _in_order(guess, texts)) is not None:
         return ordered
     if seen.decimal is not None and guess.hierarchy_hint != "mask":
-        sign = "comma" if seen.decimal == "," else "point, thousands set apart"
+        sign = "comma" if seen.decimal == "," else "point, with thousands separators"
         return _Read({"method": "auto"}, guess.missing, seen.decimal, (f"numbers written with a decimal {sign}",))
     if guess.hierarchy_hint == "mask" or seen.leading_zeros:
         return _Read(_shortened(guess, seen), guess.missing, None, ("codes, shortened from the right",))
@@ -452,14 +453,12 @@ def _dates(guess: Guess, texts: list[str]) -> _Read:
         return ordered
     form_found = date_form(texts)
     if form_found is None or len(form_found[1]) > MOST_ODD_TEXTS:
-        why = (
-            'dates in no form known here, or without a century: { method = "dates", format = "%d.%m.%y" } says the form'
-        )
+        why = 'dates in an unknown format, or without a century: state it as { method = "dates", format = "%d.%m.%y" }'
         return _Read({"method": "suppress"}, guess.missing, None, (why,))
     form, odd, ambiguous = form_found
     remarks = [f"dates written {form}"] if form else []
-    remarks += ["the day may come first or the month: check the format"] if ambiguous else []
-    remarks += [f"no dates, taken as missing: {some(odd)}"] if odd else []
+    remarks += ["day and month may be exchanged: check the format"] if ambiguous else []
+    remarks += [f"not dates, treated as missing: {some(odd)}"] if odd else []
     hierarchy = {"method": "dates", **({"format": form} if form else {}), **_periods(texts, form, odd)}
     return _Read(hierarchy, (*guess.missing, *odd), None, tuple(remarks))
 

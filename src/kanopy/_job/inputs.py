@@ -32,7 +32,7 @@ _OTHER_UNITS = ("month", "week", "day", "monat", "woche", "tage", "mois", "mese"
 
 
 UNTOUCHED = (Role.SENSITIVE, Role.INSENSITIVE)
-"""Roles of columns that are published as they are."""
+"""Roles of columns that are published unchanged."""
 
 
 def assign_roles(
@@ -80,7 +80,8 @@ def _left_out(roles: Mapping[str, str], meanings: Mapping[str, str | None], rest
     """What is said of columns that stay at home though nobody called them identifiers."""
     if rest != LEAVE_OUT:
         return [
-            f"The column {name!r} was left out: {reason}. Name it insensitive in the job to publish it all the same."
+            f"The column {name!r} was left out: {reason}. To publish it nevertheless, give it the role insensitive "
+            "in the job."
             for name, reason in meanings.items()
             if reason is not None
         ] + _undecided([name for name, role in roles.items() if role == Role.UNDECIDED])
@@ -88,17 +89,17 @@ def _left_out(roles: Mapping[str, str], meanings: Mapping[str, str | None], rest
     notes = _undecided([name for name, role in roles.items() if role == Role.UNDECIDED and name not in meanings])
     if unnamed:
         notes.append(
-            f"Left out, because nobody gave {'it' if len(unnamed) == 1 else 'them'} a role: {', '.join(unnamed)}. To "
-            'publish a column, call it insensitive or sensitive; rest = "publish" (--rest publish) publishes all '
-            "that have no role."
+            f"Not published, because {'it has' if len(unnamed) == 1 else 'they have'} no role: {', '.join(unnamed)}. "
+            'To publish a column, give it the role insensitive or sensitive; rest = "publish" (--rest publish) '
+            "publishes all columns without a role."
         )
     return notes
 
 
 def _undecided(names: Sequence[str]) -> list[str]:
     listed_names = ", ".join(map(repr, names))
-    decide = "Decide what it is to publish it." if len(names) == 1 else "Decide what they are to publish them."
-    return [f"Left out, because the role is undecided: {listed_names}. {decide}"] if names else []
+    decide = "To publish it, decide its role." if len(names) == 1 else "To publish them, decide their roles."
+    return [f"Not published, because the role is undecided: {listed_names}. {decide}"] if names else []
 
 
 @dataclass(frozen=True)
@@ -118,18 +119,18 @@ class Untouched:
         alone = [name for name in self.alone if roles.get(name) in UNTOUCHED]
         notes = []
         if looks:
-            why = "though it looks as if others may know it"
-            notes.append(f"Published as it is, {why}: {'; '.join(looks)}. Check the roles.")
+            why = "although an attacker may know it"
+            notes.append(f"Published unchanged, {why}: {'; '.join(looks)}. Check the roles.")
         if alone:
             notes.append(
-                f"Published as it is: {some(alone)}. Most rows have a value of their own there, and whoever knows one "
-                "finds its row: leave it out, round it, or make it a quasi-identifier."
+                f"Published unchanged: {some(alone)}. Most rows have a unique value there, by which they can be "
+                "found. Leave the column out, round it, or make it a quasi-identifier."
             )
         return tuple(notes)
 
 
 def _untouched(frame: pl.DataFrame, roles: Mapping[str, str]) -> Untouched:
-    """What is to be known of columns that are published as they are, if they are."""
+    """What is to be known of columns that are published unchanged, if they are."""
     columns = [name for name in frame.columns if roles.get(name) in UNTOUCHED]
     if not columns:
         return Untouched()
@@ -166,34 +167,34 @@ def about_people(frame: pl.DataFrame, job: Job) -> tuple[str, ...]:
         hanging = f", and {some(key.hanging)} {hang} on it" if key.hanging else ""
         repeated = ""
         if key.copies:
-            repeated = f" {key.copies:,} rows are copies of another with the same {key.column!r}."
+            repeated = f" {key.copies:,} rows repeat another row with the same {key.column!r}."
         notes.append(
-            f"{key.column!r} looks like a key of people: it has {key.values:,} values in {key.rows:,} rows{hanging}. "
-            f"k counts rows, and {job.k} rows may all be about one of them.{repeated} "
-            f"To count people, name it as the unit (unit = {key.column!r}, --unit)."
+            f"{key.column!r} looks like a key of people: it has {key.values:,} values in {key.rows:,} "
+            f"rows{hanging}. k counts rows, and {job.k} rows may all belong to one person.{repeated} To count "
+            f"people, name it as the unit (unit = {key.column!r}, --unit)."
         )
     return tuple(notes)
 
 
 def about_index(names: Sequence[str | None], rest: str) -> tuple[str, ...]:
-    """What is said of an index without a role: it stays at home, or goes out unless it says who a row is about."""
+    """What is said of an index without a role: it is not published, or goes out unless it says who a row is about."""
     from kanopy._table.roles import identifying_name
 
     if not names:
         return ()
     if rest == LEAVE_OUT:
         return (
-            "The index of the table was left out, because it has no role. To publish it, give it a name and call that "
-            "insensitive or sensitive.",
+            "The index of the table is not published, because it has no role. To publish it, give it a name and the "
+            "role insensitive or sensitive.",
         )
     for name in names:
         meaning = None if name is None else identifying_name(name)
         if meaning is not None:
             raise DataError(
-                f"The index {name!r} of the table would be published, and it speaks of {meaning}. Make it a column "
-                "with reset_index(), or leave it out with reset_index(drop=True)."
+                f"The index {name!r} of the table would be published, and its name suggests {meaning}. Make it a "
+                "column with reset_index(), or leave it out with reset_index(drop=True)."
             )
-    return ("The index of the table is published as it is; reset_index(drop=True) leaves it out.",)
+    return ("The index of the table is published unchanged; reset_index(drop=True) leaves it out.",)
 
 
 def read_other(source: Any, job: Job) -> pl.DataFrame:
@@ -279,7 +280,7 @@ def _averaged(frame: pl.DataFrame, job: Job) -> dict[str, Hierarchy]:
 
     if job.masks or not algorithm_class(job.algorithm).averages:
         return {}
-    found, categories = {}, []
+    averaged_trees, categories = {}, []
     for name in job.quasi:
         column = typed_column(frame[name], missing_tokens=job.missing_tokens, name=name)
         column = None if column is None else column.inferred()
@@ -291,10 +292,10 @@ def _averaged(frame: pl.DataFrame, job: Job) -> dict[str, Hierarchy]:
                 f"The algorithm {job.algorithm!r} publishes means of {name!r}, so its hierarchy has no effect. Leave "
                 "the hierarchy out, or use an algorithm that generalizes, such as 'mondrian'."
             )
-        found[name] = column.under_one_top()
+        averaged_trees[name] = column.under_one_top()
     if categories:
         require_gower(make_algorithm(job.algorithm, **job.parameters), categories)
-    return found
+    return averaged_trees
 
 
 def _fitted(
@@ -406,7 +407,7 @@ def with_classes(
         return source
     if target == name or target not in frame.columns:
         others = [column_name for column_name in frame.columns if column_name != name]
-        wrong = "is that column itself" if target == name else "is no column of the table"
+        wrong = "is the column itself" if target == name else "is no column of the table"
         raise JobError(f"The target {target!r} of the hierarchy of {name!r} {wrong}. {near_miss(target, others)}")
 
     from kanopy._table.column import class_counts
@@ -450,12 +451,12 @@ def resolve_hierarchy(
 
     def rare() -> set[str]:
         """What fewer than k have in the table, whatever the population has."""
-        own = typed_column(
+        typed = typed_column(
             column[:table_rows], missing_tokens=missing_tokens, name=name,
             multiplicity=None if multiplicity is None else multiplicity[:table_rows],
             unit_of_row=None if unit_of_row is None else unit_of_row[:table_rows],
         )  # fmt: skip
-        having = {} if own is None else dict(zip(own.labels(), own.holders.tolist(), strict=True))
+        having = {} if typed is None else dict(zip(typed.labels(), typed.holders.tolist(), strict=True))
         return {label for label in labels() if having.get(label, 0) < k}
 
     values = replace(values, rare=rare)

@@ -68,7 +68,7 @@ Columns = str | Iterable[str]
 
 @dataclass(frozen=True)
 class Job(Declared):
-    """What to publish, and how safe it must be. What nobody named stays at home.
+    """What to publish, and how safe it must be. What nobody named is not published.
 
     >>> job = Job(quasi=["age", "sex"], k=5, suppress="2%")
     >>> job.suppress, Job.from_toml(job.to_toml()) == job
@@ -77,7 +77,7 @@ class Job(Declared):
     `quasi` columns are generalized; `identifiers`, `withheld` and (for now) `undecided` ones stay out; `sensitive` and
     `insensitive` ones are published as they are. Columns without a role are left out, unless `rest` is "publish".
 
-    `min_levels`, `max_levels` and `weights` are per quasi-identifier. `missing` says what a missing value is
+    `min_levels`, `max_levels` and `weights` are per quasi-identifier. `missing` says what to do with missing values
     (`as-value`, `suppress`, `error`), `unknown` what a value is that its hierarchy does not know (`error`, `suppress`,
     `add`). `suppressed_rows` are kept with `*` in every quasi-identifier, or dropped.
 
@@ -87,7 +87,7 @@ class Job(Declared):
     their decimal sign.
 
     `local` allows rows with equal values to be published differently, which loses far less; unless an `algorithm` is
-    named, "best" then takes the place of "optimal". `parameters` are the algorithm's own.
+    named, "best" then takes the place of "optimal". `parameters` are parameters of the algorithm.
 
     What is published as it is and tells what a generalized column hides is left out, unless `allow_dependent` names it.
     What is written is shuffled, as the order of rows may tell who they are about: `shuffle=False` keeps it, `True`
@@ -105,6 +105,8 @@ class Job(Declared):
 
     `margin` is how much more than the least loss a release may have: among such releases a secret chooses.
 
+    `sample` is the share of the rows, or of the people, that the release is about; a secret draws them.
+
     `protect` says per column that is no quasi-identifier how its values are treated, such as rounding or date shift.
 
     A quasi-identifier may hold lists (what somebody bought), as such or as texts with what `separators` say between
@@ -115,25 +117,25 @@ class Job(Declared):
     >>> Job(quasi="age", k=1, metric="los")
     Traceback (most recent call last):
     kanopy._errors.JobError: 2 settings are wrong:
-      - k must be a whole number of at least 2, not 1. With k = 1 every row may stand alone.
+      - k must be a whole number of at least 2, not 1. With k = 1 every row may be unique.
       - metric must be ... not 'los'. Did you mean 'loss'?
     """
 
-    quasi: Annotated[tuple[str, ...], ColumnNames(), "columns that others may know; they are generalized"] = ()
+    quasi: Annotated[tuple[str, ...], ColumnNames(), "columns that an attacker may know; they are generalized"] = ()
     k: Annotated[
         int,
         Optional(AtLeastTwo()),
-        "rows that share each published combination; 1 where a model such as individual-risk stands in",
+        "rows (people, with a unit) that share each published combination; 1 only with a model such as individual-risk",
     ] = UNSAID
     suppress: Annotated[float, Share(), "rows that may be suppressed"] = 0.0
     hierarchies: Annotated[
         Mapping[str, HierarchySource],
         MapOf(HierarchyGiven()),
-        "per column a file, a method with its parameters, or itself",
+        "per column a file, a method with its parameters, or a Hierarchy",
         usage.HIERARCHIES,
     ] = field(default_factory=dict)
     sensitive: Annotated[
-        tuple[str, ...], ColumnNames(), "columns that are published as they are; models can guard them"
+        tuple[str, ...], ColumnNames(), "columns that are published unchanged; models can guard them"
     ] = ()
     identifiers: policies.Identifiers = ()
     insensitive: policies.Insensitive = ()
@@ -141,9 +143,9 @@ class Job(Declared):
     algorithm: Annotated[
         str,
         Optional(Text("the name of an algorithm", usable=known_algorithm)),
-        "how to search; optimal, or best if local",
+        "parameters of the search; optimal, or best if local",
     ] = UNSAID
-    parameters: Annotated[Mapping[str, Any], MapOf(Anything(), "{'seed': 1}"), "the algorithm's own"] = field(
+    parameters: Annotated[Mapping[str, Any], MapOf(Anything(), "{'seed': 1}"), "parameters of the algorithm"] = field(
         default_factory=dict
     )
     min_levels: Annotated[Mapping[str, int], MapOf(Integer(0), "{'age': 1}"), "per column the lowest level"] = field(
@@ -155,15 +157,17 @@ class Job(Declared):
     weights: Annotated[
         Mapping[str, float], MapOf(Number(0), "{'age': 2}"), "per column how much its loss counts", policies.WEIGHTS
     ] = field(default_factory=dict)
-    missing: Annotated[str, OneOf(*policies.MISSING_POLICIES), "what a missing value is"] = "as-value"
+    missing: Annotated[str, OneOf(*policies.MISSING_POLICIES), "what to do with missing values"] = "as-value"
     missing_tokens: policies.MissingTokens = ()
-    unknown: Annotated[str, OneOf(*policies.UNKNOWN_POLICIES), "what a value is that its hierarchy lacks"] = "error"
+    unknown: Annotated[
+        str, OneOf(*policies.UNKNOWN_POLICIES), "what to do with values that are not in their hierarchy"
+    ] = "error"
     suppressed_rows: Annotated[
-        str, OneOf(*KEEP_OR_DROP), "keep suppressed rows with * in them, or drop them", usage.SUPPRESSED_ROWS
+        str, OneOf(*KEEP_OR_DROP), "keep suppressed rows as *, or drop them", usage.SUPPRESSED_ROWS
     ] = "keep"
-    models: Annotated[tuple[Model, ...], Models(), "privacy models besides k; all must hold"] = ()
+    models: Annotated[tuple[Model, ...], Models(), "further privacy models; all must hold"] = ()
     population: Annotated[
-        str | None, Optional(Place()), "the table of everybody, for models such as k-map", usage.POPULATION
+        str | None, Optional(Place()), "a table of the population, for models such as k-map", usage.POPULATION
     ] = None
     pseudonymize: policies.Pseudonymized = ()
     local: Annotated[bool, Flag(), "rows with equal values may be published differently", usage.LOCAL] = False
@@ -174,24 +178,24 @@ class Job(Declared):
     allow_dependent: Annotated[policies.AllowDependent, usage.ALLOW_DEPENDENT] = ()
     sampling_weight: usage.SamplingWeight = None
     household: usage.Household = None
-    neutralize_formulas: Annotated[bool, Flag(), "an apostrophe before texts that spreadsheets take for formulas"] = (
+    neutralize_formulas: Annotated[bool, Flag(), "put an apostrophe before texts that a spreadsheet would execute"] = (
         False
     )
     unit: Annotated[
-        tuple[str, ...], ColumnNames(), "columns that say whose row it is: the promise counts these, not rows"
+        tuple[str, ...], ColumnNames(), "columns that identify the person of a row: the promise counts people, not rows"
     ] = ()
     known: usage.Known = None
-    skip_rows: Annotated[int, Integer(0), "rows below the header that are no records: units, questions"] = 0
+    skip_rows: Annotated[int, Integer(0), "rows below the header that are not records: units, questions"] = 0
     column_tokens: Annotated[
         Mapping[str, tuple[str, ...]],
         MapOf(ColumnNames("texts"), "{'age': ['99']}"),
-        "per column texts that mean missing",
+        "per column, texts that mean missing",
     ] = field(default_factory=dict)
     decimals: Annotated[
-        Mapping[str, str], MapOf(OneOf(",", "."), "{'pay': ','}"), "per column the decimal sign of numbers in texts"
+        Mapping[str, str], MapOf(OneOf(",", "."), "{'pay': ','}"), "per column, the decimal sign of numbers in texts"
     ] = field(default_factory=dict)
     separators: Annotated[
-        Mapping[str, str], MapOf(Text("a text"), "{'bought': ';'}"), "per column of lists in texts, what parts them"
+        Mapping[str, str], MapOf(Text("a text"), "{'bought': ';'}"), "per column of lists in texts, their separator"
     ] = field(default_factory=dict)
     repeats: usage.Repeats = ONCE
     protect: Protect = field(default_factory=dict)
@@ -201,6 +205,7 @@ class Job(Declared):
     header_row: policies.HeaderRow = None
     places: usage.Places = field(default_factory=dict)
     margin: usage.Margin = 0.0
+    sample: usage.Sample = 1.0
     _said: frozenset[str] = field(init=False, repr=False, default=frozenset())
     _said_protect: Mapping[str, Any] = field(init=False, repr=False, compare=False, default_factory=dict)
     """`protect` as it was given: `protect` itself has what the treatments take from the job, such as its k."""
@@ -252,6 +257,7 @@ class Job(Declared):
             header_row: int | None = None,
             places: Mapping[str, Columns] = ...,
             margin: float = 0.0,
+            sample: float | str = 1.0,
         ) -> None: ...
 
     def __post_init__(self) -> None:
@@ -271,7 +277,7 @@ class Job(Declared):
             object.__setattr__(self, "algorithm", kinds.default_algorithm(self.local))
         for check, needs in (
             (lambda: settle_roles(self, ROLES, (*self.identifiers, *self.unit)), (*ROLES, "pseudonymize")),
-            (lambda: settle_models(self), (*ROLES, "models", "k", "sampling_weight", "household")),
+            (lambda: settle_models(self), (*ROLES, "models", "k", "sampling_weight", "household", "sample")),
             (lambda: settle_protection(self), (*ROLES, "protect", "models", "pseudonymize", "separators")),
             (lambda: kinds.wrong_lists(self), ("quasi", "separators")),
             (self._wrong_columns, ("quasi", "min_levels", "max_levels", "weights")),
@@ -304,7 +310,8 @@ class Job(Declared):
             made = make_algorithm(self.algorithm, **self.parameters)
             if self.k == 1 and made.recoding != "full-domain":
                 mistakes.append(
-                    f"The algorithm {self.algorithm!r} makes classes of k rows, and k is 1. Ask for 2, or use optimal."
+                    f"The algorithm {self.algorithm!r} makes classes of k rows, and k is 1. Use k = 2 or more, or "
+                    "the algorithm optimal."
                 )
             if made.averages:
                 mistakes += [
@@ -319,7 +326,7 @@ class Job(Declared):
         if role in ("quasi-identifier", *UNPUBLISHED_ROLES):
             mistakes.append(
                 f"The target {self.target!r} of {self.algorithm!r} has the role {role}. Name a column that is "
-                "published as it is."
+                "published unchanged."
             )
         return mistakes
 
@@ -438,9 +445,8 @@ class Job(Declared):
 
         if self.masks or not takes_budget(self.algorithm):
             raise JobError(
-                f"The algorithm {self.algorithm!r} has no time budget: it makes one pass, and half of it would be no "
-                "release, so it runs to its end. With a budget: "
-                f"{', '.join(timed_algorithms())}."
+                f"The algorithm {self.algorithm!r} takes no budget: it makes one pass, and half a pass gives no "
+                f"release. Leave the budget out. Algorithms with a budget: {', '.join(timed_algorithms())}."
             )
         return self.replaced(parameters={**self.parameters, "budget_seconds": taken(Seconds(), budget, "budget")})
 

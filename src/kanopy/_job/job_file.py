@@ -58,6 +58,7 @@ SETTINGS = (
     "header-row",
     "places",
     "margin",
+    "sample",
 )
 """The settings of a job file outside its columns; each is the field of `Job` with this name."""
 
@@ -123,14 +124,14 @@ def _counted(settings: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-FILES_NAMED = ("ontology", "senses", "embedding", "classification", "file", "population")
+FILES_NAMED = ("ontology", "senses", "decisions", "embedding", "classification", "file", "population")
 """Settings of algorithms and methods that name files."""
 
 
 def job_from_dict(plain: Mapping[str, Any], folder: Path | None = None) -> Job:
     """A job from plain data; paths are taken relative to `folder`."""
     if not isinstance(plain, Mapping) or not isinstance(plain.get("columns", {}), Mapping):
-        raise JobError("A job holds settings by name, and its columns by theirs. `kanopy init DATA` writes one.")
+        raise JobError("A job is a table of settings, with a table of columns. `kanopy init DATA` writes one.")
     mistakes = [
         f"The job has an unknown setting {short(key)}. {near_miss(str(key), [*SETTINGS, 'columns'])}"
         for key in plain

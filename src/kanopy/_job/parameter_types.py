@@ -16,7 +16,7 @@ from kanopy.hierarchy.builders.base import Builder
 from kanopy.hierarchy.hierarchy import Hierarchy
 
 DEFAULT_K = 5
-ALONE = "With k = 1 every row may stand alone."
+ALONE = "With k = 1 every row may be unique."
 
 
 def known_metrics() -> Iterable[str]:
@@ -30,7 +30,7 @@ NOT_AVERAGED = {
     "unit": "counts rows, not people",
     "min_levels": "publishes means, which have no level",
     "max_levels": "publishes means, which have no level",
-    "separators": "takes no lists apart",
+    "separators": "does not split lists",
 }
 """Settings that an algorithm which publishes means has no use for, and why."""
 
@@ -52,7 +52,7 @@ def known_algorithm(name: str) -> str:
     for spelled in spellings:
         registries = [registry for registry in (ALGORITHMS, MASKINGS) if spelled in registry]
         if len(registries) > 1:
-            raise JobError(f"The name {spelled!r} is claimed by an algorithm that searches and by one that masks.")
+            raise JobError(f"The name {spelled!r} is used by a search algorithm and by a masking algorithm.")
         if registries:
             return spelled if registries[0][spelled] else ""  # a package that cannot be used says so here
     return called(name, (*ALGORITHMS.usable(), *MASKINGS.usable()), "algorithm")
@@ -185,6 +185,9 @@ class Place(ParameterType):
 def wrong_lists(job: Any) -> Iterable[str]:
     """What is wrong with what a job says of lists."""
     if strangers := [name for name in job.separators if name not in job.quasi]:
-        yield f"separators names {some(strangers)}, which is no quasi-identifier: only those are taken apart."
+        yield (
+            f"separators names {some(strangers)}, which is not a quasi-identifier: only lists of quasi-identifiers "
+            "are split."
+        )
     if wrong := [text for text in job.separators.values() if len(text) > 5 or any(map(str.isalnum, text))]:
-        yield f"{some(wrong)} does not separate values: name what stands between them, such as ';' or ' | '."
+        yield f"{some(wrong)} is not a separator. Name the text between the values, such as ';' or ' | '."

@@ -66,11 +66,21 @@ def _wrong_survey(job: Any, model: Model) -> Iterator[str]:
 
     if model.needs_weights and job.sampling_weight is None:
         yield f"The model {model.name!r} needs sampling weights (sampling_weight=…, --sampling-weight COLUMN)."
+    if model.needs_weights and job.sample < 1:
+        yield (
+            f"The model {model.name!r} adds up sampling weights, which are those of the table. Draw the sample first, "
+            "divide its weights by the share drawn, and leave sample out."
+        )
+    if (fraction := getattr(model, "fraction", 0)) > job.sample:
+        yield (
+            f"The model {model.name!r} says that {fraction:g} of the population is published, and the job publishes a "
+            f"sample of {job.sample:g} of the table. Give {job.sample:g} times the share of the table."
+        )
     if model.needs_households and job.household is None:
         yield f"The model {model.name!r} needs households: name their column (household=…, --household)."
     for name in (job.sampling_weight, job.household):
         if model.needs_weights and name is not None and name in job.quasi:
-            yield f"{name!r} is a quasi-identifier: it is generalized, so it cannot be a weight or household too."
+            yield f"{name!r} is a quasi-identifier and is generalized, so it cannot be a weight or a household."
     if model.all_quasi and job.quasi:
         mistakes: list[str] = []
         with collected(mistakes):
@@ -89,16 +99,16 @@ def _claim(job: Any, column: str, model: str, role: str) -> Iterator[str]:
             "column."
         )
     elif has in ("undecided", "withheld") and role == "sensitive":
-        yield f"The model {model!r} names {column!r}, whose role is {has}. Call it sensitive."
+        yield f"The model {model!r} names {column!r}, whose role is {has}. Give it the role sensitive."
     elif has == "quasi-identifier":
         yield (
-            f"The model {model!r} names {column!r}, which is a quasi-identifier: it is generalized, so it cannot "
-            "be protected as sensitive too. Give it one role."
+            f"The model {model!r} names {column!r}, which is a quasi-identifier and is generalized, so it cannot also "
+            "be sensitive. Give it one role."
         )
     elif has not in UNPUBLISHED_ROLES and role == "identifiers":
         yield f"The column {column!r} of the model {model!r} must not be published, but is {has}."
     elif has == "insensitive":
-        yield f"The model {model!r} names {column!r}, which the job calls insensitive. Call it sensitive."
+        yield f"The model {model!r} names {column!r}, which is insensitive in the job. Give it the role sensitive."
 
 
 def settle_protection(job: Any) -> Iterator[str]:
@@ -120,7 +130,7 @@ def settle_protection(job: Any) -> Iterator[str]:
         for name in treatment.writes(column):
             if name in written:
                 yield (
-                    f"The column {name!r} is treated twice: with {written[name]!r} and with {column!r}. Name it in "
+                    f"The column {name!r} has two treatments: with {written[name]!r} and with {column!r}. Name it in "
                     "one of them."
                 )
             written.setdefault(name, column)
@@ -132,17 +142,14 @@ def settle_protection(job: Any) -> Iterator[str]:
             object.__setattr__(job, field, (*getattr(job, field), name))
         elif role == Role.QUASI_IDENTIFIER:
             yield (
-                f"The column {name!r} is a quasi-identifier, which is generalized, and treated by {treatment.name!r}. "
-                "Choose one "
-                "of them: give it the role sensitive, or leave the treatment out."
+                f"The column {name!r} is a quasi-identifier, which is generalized, and also treated by "
+                f"{treatment.name!r}. Choose one of them: give it the role sensitive, or leave the treatment out."
             )
         elif role in (Role.IDENTIFIER, Role.UNIT) and not treatment.for_identifiers:
             yield (
                 f"The column {name!r} is {'an identifier' if role == Role.IDENTIFIER else 'the unit'}, and what "
-                f"{treatment.name!r} "
-                "makes of it would still identify. Use a pseudonym (hash, tokens, encrypt, format-preserving, mask), "
-                "or leave "
-                "the treatment out."
+                f"{treatment.name!r} publishes would still identify. Use a pseudonym (hash, tokens, encrypt, "
+                "format-preserving, mask), or leave the treatment out."
             )
         elif role == Role.UNDECIDED:
             yield (
@@ -154,19 +161,18 @@ def settle_protection(job: Any) -> Iterator[str]:
         guards = [model.name for model in job.models if name in model.sensitive]
         if guards:
             yield (
-                f"The column {name!r} is treated, and the model {guards[0]!r} looks at its original values. Leave the "
-                "treatment "
-                "or the model out."
+                f"The column {name!r} is treated, and the model {guards[0]!r} needs its original values. Leave out "
+                "the treatment or the model."
             )
         if name in (job.sampling_weight, job.household):
             yield (
-                f"The column {name!r} is a weight or a household of the job, which must not change. Leave its "
-                "treatment out."
+                f"The column {name!r} is a weight or a household of the job, which must not change. Leave out its "
+                "treatment."
             )
     for column, treatment in treated.items():
         leader = str(getattr(treatment, "column", None))
         if treatment.follows and leader in treated and treated[leader].follows:
-            yield f"{column!r} follows {leader!r}, which follows another column itself. Let both follow that one."
+            yield f"{column!r} follows {leader!r}, which follows another column. Let both follow that column."
         if column in treatment.reads(column) or (set(treatment.reads(column)) & set(treatment.writes(column))):
             yield f"The treatment {treatment.name!r} of {column!r} refers to the column itself. Name another column."
         if treatment.follows and leader not in written and job.roles.get(leader) in (
@@ -181,18 +187,17 @@ def settle_protection(job: Any) -> Iterator[str]:
         if treatment.by_person and not treatment.reads(column):
             if not job.unit:
                 yield (
-                    f"{treatment.name} of {column!r} does not say whose dates they are. Name the column of the person: "
-                    "unit = 'patient', or give the job a unit."
+                    f"{treatment.name} of {column!r} needs the column of the person. Name it: unit = 'patient', or "
+                    "give the job a unit."
                 )
             else:
                 with_unit: Any = replace(treatment, unit=tuple(job.unit))  # type: ignore[call-arg]
                 settled[column] = with_unit
     if job.masks:
-        yield "Maskings of free text take no treatments: treat the columns in a job of their own, on the masked table."
+        yield "A masking of free text takes no treatments. Treat the columns in a separate job, on the masked table."
     if job.separators:
         yield (
-            f"A table whose lists are taken apart ({some(job.separators)}) takes no treatments. Treat it in a job of "
-            "its own."
+            f"A table whose lists are split ({some(job.separators)}) takes no treatments. Treat it in a separate job."
         )
 
 

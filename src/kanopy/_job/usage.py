@@ -7,7 +7,7 @@ from types import SimpleNamespace
 from typing import Annotated, Any
 
 from kanopy._job.parameter_types import KnownRows
-from kanopy._parameter_types import ColumnNames, MapOf, Number, OneOf, Optional, Text
+from kanopy._parameter_types import ColumnNames, MapOf, Number, OneOf, Optional, Share, Text
 from kanopy._parameters import parameters_of, unused
 from kanopy._table.policies import EACH, ONCE
 from kanopy._usage import Needs, in_vain, refuse_in_vain
@@ -34,10 +34,12 @@ HIERARCHIES = Needs("a quasi-identifier or a sensitive column that has one of th
 SUPPRESSED_ROWS = Needs("rows that may be suppressed (suppress, or missing or unknown = 'suppress')", _suppresses)
 POPULATION = Needs("a model that compares with a population, such as k-map", _compares_with_population)
 KEY = Needs(
-    "identifiers that are pseudonymized (pseudonymize=…), a treatment by a key or by chance, or a margin",
+    "identifiers that are pseudonymized (pseudonymize=…), a treatment with a key or random numbers, a margin, "
+    "or a sample",
     lambda job: (
         job.pseudonymize
         or getattr(job, "margin", 0)
+        or getattr(job, "sample", 1) < 1
         or any(treatment.secret != "none" for treatment in getattr(job, "protect", {}).values())
     ),
 )
@@ -45,7 +47,7 @@ PLACES = Needs("a role for each of the places", lambda job: set(job.places) <= s
 Places = Annotated[
     Mapping[str, tuple[str, ...]],
     MapOf(ColumnNames("columns"), "{'home': ['lat', 'lon']}"),
-    "columns made of two, latitude and longitude, as one place",
+    "places, each made of two columns, latitude and longitude",
     PLACES,
 ]
 ALLOW_DEPENDENT = Needs(
@@ -62,7 +64,7 @@ HOUSEHOLD = Needs(
 SamplingWeight = Annotated[
     str | None,
     Optional(Text("the name of a column")),
-    "the column that says how many people a row stands for",
+    "the column with the number of people that a row represents",
     SAMPLING_WEIGHT,
 ]
 Household = Annotated[
@@ -72,11 +74,13 @@ Household = Annotated[
     HOUSEHOLD,
 ]
 KNOWN = Needs(
-    "the column that says whose row it is (unit=…, --unit), or a quasi-identifier that holds lists",
+    "the column of the person (unit=…, --unit), or a quasi-identifier that contains lists",
     lambda table: table.unit or table.lists,
     once="table",
 )
-REPEATS = Needs("a quasi-identifier that holds lists, as such or by its separator", lambda table: table.lists, "table")
+REPEATS = Needs(
+    "a quasi-identifier that contains lists, with or without a separator", lambda table: table.lists, "table"
+)
 
 
 def _levels_are_searched(job: Any) -> bool:
@@ -84,20 +88,26 @@ def _levels_are_searched(job: Any) -> bool:
     return bool(job.quasi) and not job.masks and not fixed
 
 
-MARGIN = Needs("quasi-identifiers whose labels are searched for, not given", _levels_are_searched)
+MARGIN = Needs("quasi-identifiers whose labels are searched for", _levels_are_searched)
 Margin = Annotated[
     float,
     Number(0),
-    "loss beyond the least one; within it a secret chooses the release, so that being minimal tells nothing",
+    "loss beyond the least possible; a secret chooses the release within it, so that minimality reveals nothing",
     MARGIN,
+]
+Sample = Annotated[
+    float,
+    Share(above=0, least=None),
+    "the share of the rows (of the people, with a unit) that is published; a secret draws them before the search",
 ]
 Known = Annotated[
     int | str | None,
     Optional(KnownRows()),
-    "rows of one person that others may know: 1, more, or all; all where something published ties them, else 1",
+    "rows of one person that an attacker may know: 1, more, or all [default: 1, or all if the release links the rows "
+    "of a person]",
     KNOWN,
 ]
-Repeats = Annotated[str, OneOf(ONCE, EACH), "equal labels of one list are published once, or each", REPEATS]
+Repeats = Annotated[str, OneOf(ONCE, EACH), "publish equal labels of one list once, or each", REPEATS]
 ARGUMENTS = {"population": POPULATION, "key": KEY}
 
 

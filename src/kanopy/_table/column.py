@@ -163,8 +163,8 @@ def readable(series: pl.Series) -> pl.Series:
         return series.fill_nan(None)
     if dtype.is_nested() or dtype in (pl.Binary, pl.Object, pl.Unknown):
         raise DataError(
-            f"The column {name!r} holds {dtype} values, e.g. {some(series.drop_nulls().head(5).to_list())}. "
-            "Only single numbers, texts, dates and truth values can be generalized: convert the column first; a list "
+            f"The column {name!r} contains {dtype} values, e.g. {some(series.drop_nulls().head(5).to_list())}. Only "
+            "single numbers, texts, dates and truth values can be generalized: convert the column first; a list "
             "becomes one row per element (explode), with the number of its row as the unit."
         )
     return series

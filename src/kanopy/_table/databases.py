@@ -173,11 +173,13 @@ def connect_postgres(dbapi: Any, address: Address, **options: Any) -> Any:
     """A connection to a server: the one place that asks an address for its password."""
     if is_incomplete(address):
         raise DataError(
-            f"{address} was written down without its password and settings. Give the address in full, or without them: "
-            "PGPASSWORD and ~/.pgpass may hold the password."
+            f"{address} was stored without its password and settings. Give the full address, or leave them out and "
+            "use PGPASSWORD or ~/.pgpass for the password."
         )
     if is_ambiguous(address):
-        raise DataError(f"In {address} signs of the password are taken for others. Write @ as %40, / as %2F, : as %3A.")
+        raise DataError(
+            f"In {address} characters of the password are read as separators. Write @ as %40, / as %2F, : as %3A."
+        )
     try:
         return dbapi.connect(in_full(address), **options)
     except dbapi.Error as error:
@@ -197,7 +199,7 @@ def split_postgres(address: str) -> tuple[Address, str | None, str | None]:
     with contextlib.suppress(ValueError):
         parts = urllib.parse.urlparse(address)
     if parts is None:
-        raise DataError(f"{location} is no address of a server. Check its signs, brackets above all.")
+        raise DataError(f"{location} is not an address of a server. Check its characters, brackets above all.")
     parameters = urllib.parse.parse_qs(parts.query)
     if not mark and "query" in parameters:
         wanted = parameters.pop("query")[0]
@@ -259,11 +261,11 @@ def _statement(tables: Mapping[str, str], table: str | None, query: str | None, 
     listed = f"Its tables: {some(names)}." if names else "It has no tables."
     if table is None:
         raise DataError(
-            f"Which table of {where}? Name it after '::', e.g. '{where}::{(names or ['people'])[0]}'. {listed}"
+            f"{where} needs a table. Name it after '::', e.g. '{where}::{(names or ['people'])[0]}'. {listed}"
         )
     if table not in tables:
         hint = near_miss(table, names) if names else ""
-        asked = " A query stands after '?'." if _QUERY.match(table) else ""
+        asked = " A query follows '?'." if _QUERY.match(table) else ""
         raise DataError(
             f"{where} has no table {short(table)}. {listed}{asked} {hint if hint.startswith('Did') else ''}".rstrip()
         )
@@ -277,7 +279,7 @@ def one_query(query: str, where: str) -> str:
     "select 'a;b' as x"
     >>> one_query("select 1; drop x", "p.db")
     Traceback (most recent call last):
-    kanopy._errors.DataError: Only a query that reads is run on p.db (one SELECT … or WITH …), not 'select 1; drop x'.
+    kanopy._errors.DataError: Only queries that read are run on p.db (one SELECT … or WITH …), not 'select 1; drop x'.
     """
     query = query.strip().removesuffix(";")
     bare = _QUOTED.sub(" ", query)  # quoted texts and comments may hold anything
@@ -287,7 +289,7 @@ def one_query(query: str, where: str) -> str:
 
 
 def _not_one_query(query: str, where: str) -> DataError:
-    return DataError(f"Only a query that reads is run on {where} (one SELECT … or WITH …), not {short(query)}.")
+    return DataError(f"Only queries that read are run on {where} (one SELECT … or WITH …), not {short(query)}.")
 
 
 def refused(where: str, error: Exception) -> DataError:

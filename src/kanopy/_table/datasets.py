@@ -74,7 +74,7 @@ def path(name: str) -> Path:
     bundled = _FOLDER / name
     if not bundled.exists():
         names = sorted(entry.name for entry in _FOLDER.iterdir() if not entry.name.startswith("_"))
-        raise InputError(f"Kanopy brings no file {name!r}. {near_miss(name, names)}")
+        raise InputError(f"Kanopy does not contain the file {name!r}. {near_miss(name, names)}")
     return bundled
 
 

@@ -113,7 +113,8 @@ def check_bytes(content: Path | bytes, dialect: Dialect, fields: int, name: str)
         if (zero_at := data.find(b"\0")) >= 0:
             line = data[:zero_at].count(b"\n") + above
             raise DataError(
-                f"{name} holds a zero byte in line {line:,}, which no text does. Remove it, or export again."
+                f"{name} holds a zero byte in line {line:,}, so it is not a text file. Remove it, or export the file "
+                "again."
             )
         quoted = bool(dialect.quote) and data.find(dialect.quote.encode()) >= 0
         if dialect.newline == "\r":
@@ -124,8 +125,8 @@ def check_bytes(content: Path | bytes, dialect: Dialect, fields: int, name: str)
         if other >= 0:
             line = len(_ANY_END.findall(data[:other])) + above
             raise DataError(
-                f"{name} ends its lines in several ways: line {line:,} ends unlike the first. Save it again with one "
-                "kind of line end."
+                f"{name} has different line ends: line {line:,} ends unlike the first. Save it again with one kind "
+                "of line end."
             )
     if quoted:
         open_line = _scan(content, dialect, fields)[4]
@@ -267,6 +268,7 @@ def _quotes_values(content: Path | bytes, dialect: Dialect) -> bool:
 
 
 def _ragged(bad: np.ndarray, count: int, fields: int, name: str, above: int) -> DataError:
+    """The error for `count` records of the wrong length; `bad` holds the line and the number of fields of some."""
     lines = "; ".join(f"line {line + above:,} has {field_count:,}" for line, field_count in bad[:5].tolist())
     more = f" and {count - 5:,} more" if count > 5 else ""
     return DataError(

@@ -121,8 +121,8 @@ def _refuse_doubt(text: str, dialect: Dialect, best: tuple[float, int], name: st
         ):
             signs = f"{dialect.separator!r} ({best[1]} columns) or {other!r} ({score[1]} columns)"
             raise DataError(
-                f"{name} may be cut at {signs}: every line fits both. Say which (delimiter in the job), or put quotes "
-                "around values that hold the other."
+                f"{name} has two possible delimiters, {signs}: every line fits both. State the delimiter "
+                "(--delimiter, delimiter in the job), or quote the values that contain the other."
             )
 
 
@@ -163,11 +163,14 @@ def _rare_separator(text: str, dialect: Dialect, name: str) -> Dialect:
             continue
         if contrasts(rows, 0) and len(rows) > 2:
             note = (
-                f"{called} is cut at {candidate!r}, as all its lines are alike then. delimiter in the job says "
-                "otherwise."
+                f"{called} is read with the delimiter {candidate!r}, because all lines then have the same number of "
+                "fields. To use another, set delimiter in the job."
             )
             return replace(dialect, separator=candidate, notes=(*dialect.notes, note))
-        note = f"{called} is read as one column: its lines could also be cut at {candidate!r} (delimiter in the job)."
+        note = (
+            f"{called} is read as one column. If {candidate!r} separates columns, set it as the delimiter "
+            "(--delimiter, delimiter in the job)."
+        )
         return replace(dialect, notes=(*dialect.notes, note))
     return dialect
 
@@ -272,6 +275,6 @@ def distinct_names(header: list[str]) -> tuple[list[str], tuple[str, ...]]:
             number += 1
         names.append(f"{start}{number}")
         taken.add(names[-1])
-        was = f"has the name of another, {name!r}," if name else "has no name"
+        was = f"has the same name as another, {name!r}," if name else "has no name"
         changed.append(f"column {index} {was} and is read as {names[-1]!r}")
     return names, (f"Columns were renamed: {listed(changed)}.",) if changed else ()

@@ -175,7 +175,7 @@ def _extended(hierarchy: Hierarchy, values: Iterable[str]) -> Hierarchy:
 
 def _unknown_error(name: str, values: Sequence[str], rows: int, hierarchy: Hierarchy) -> DataError:
     spaced = [value for value in values if value.strip() in hierarchy.index]
-    hint = f" Without the spaces around it, {spaced[0]!r} is known." if spaced else ""
+    hint = f" Without surrounding spaces, {spaced[0]!r} is known." if spaced else ""
     hint_values = f" It knows {some(hierarchy.values, hierarchy.size)}."
     where = f"{rows:,} row{'s' * (rows > 1)}"
     return DataError(
@@ -327,7 +327,7 @@ def sampling_weights(series: pl.Series) -> Floats:
         ]
         raise DataError(
             f"The sampling weights {series.name!r} hold {some(strange)}. A weight is a number above 0: how many "
-            "people a row stands for. Name the column that holds them."
+            "people a row represents. Name the column with the weights."
         )
     weights = np.append(numbers, np.nan)[values.codes]
     wrong = np.flatnonzero(~((weights > 0) & np.isfinite(weights)))
@@ -336,8 +336,8 @@ def sampling_weights(series: pl.Series) -> Floats:
         rows = f"{len(wrong):,} {'row' if len(wrong) == 1 else 'rows'}"
         raise DataError(
             f"The sampling weights {series.name!r} are missing, zero or negative in {rows}: {some(held)} in rows "
-            f"{some((wrong + 1).tolist())} (counted from 1, without the header). Every row stands for somebody: "
-            "correct the weights, or leave these rows out."
+            f"{some((wrong + 1).tolist())} (counted from 1, without the header). Correct the weights, or leave these "
+            "rows out."
         )
     return weights
 

@@ -433,8 +433,8 @@ class _Arrow(_Own):
     def _described(self, name: str) -> Any:
         """What a changed column is called in words. Other entries may hold its type, its values or their extremes."""
         schema = self._data.schema
-        own = schema.field(name).metadata if name in schema.names else None
-        return {key: value for key, value in (own or {}).items() if key.lower() in DESCRIPTIONS} or None
+        metadata = schema.field(name).metadata if name in schema.names else None
+        return {key: value for key, value in (metadata or {}).items() if key.lower() in DESCRIPTIONS} or None
 
     def _metadata(self) -> Any:
         """The caller's own metadata, without descriptions that no longer hold: types, the index, extents of shapes."""

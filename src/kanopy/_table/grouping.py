@@ -88,8 +88,8 @@ def _coded(column: pl.Series, name: str) -> CodedColumn:
         physical = column.to_physical()
     elif dtype.is_nested() or dtype in (pl.Object, pl.Binary):
         raise DataError(
-            f"The column {name!r} holds {dtype} values. Convert it to numbers or text first; a list becomes one row "
-            "per element (explode), with the number of its row as the unit."
+            f"The column {name!r} contains {dtype} values. Convert it to numbers or text first; a list becomes one "
+            "row per element (explode), with the number of its row as the unit."
         )
     else:
         physical = column.rank("dense")
@@ -220,7 +220,7 @@ def units_in(frame: pl.DataFrame, names: Sequence[str], known: int | str = 1, pa
 
     rows = known_rows(known)
     if not names and rows != 1:
-        raise JobError(f"Whose rows may be known (known = {known})? Name the column that says it (unit=…, --unit).")
+        raise JobError(f"known = {known} needs a unit: name the column of the person (unit=…, --unit).")
     if not names:
         return None
     units = Units(units_of(frame, names)[0], rows, called(names))

@@ -14,23 +14,25 @@ MISSING_POLICIES = {
     "error": "a missing value is an error",
 }
 UNKNOWN_POLICIES = {
-    "error": "a value that the hierarchy does not know is an error",
-    "suppress": "records with a value that the hierarchy does not know are suppressed",
-    "add": "a value that the hierarchy does not know is added directly under its top",
+    "error": "a value that is not in the hierarchy is an error",
+    "suppress": "records with a value that is not in the hierarchy are suppressed",
+    "add": "a value that is not in the hierarchy is added directly below its top",
 }
 
-Identifiers = Annotated[tuple[str, ...], ColumnNames(), "columns that never leave"]
-Insensitive = Annotated[tuple[str, ...], ColumnNames(), "columns that are published as they are"]
+Identifiers = Annotated[tuple[str, ...], ColumnNames(), "columns that identify people and are not published"]
+Insensitive = Annotated[tuple[str, ...], ColumnNames(), "columns that are published unchanged"]
 MissingTokens = Annotated[tuple[str, ...], ColumnNames("texts"), "texts that mean missing"]
 Pseudonymized = Annotated[tuple[str, ...], ColumnNames(), "identifiers published as keyed hashes"]
 Rest = Annotated[str, OneOf(*REST), "columns without a role: leave them out, or publish them"]
 Withheld = Annotated[tuple[str, ...], ColumnNames(), "columns that are not published, though they identify nobody"]
 Undecided = Annotated[tuple[str, ...], ColumnNames(), "columns that are not published until somebody decides"]
 AllowDependent = Annotated[
-    tuple[str, ...], ColumnNames(), "columns that are published though they tell what a generalized one hides"
+    tuple[str, ...], ColumnNames(), "columns that are published although they reveal a generalized column"
 ]
 Shuffled = Annotated[
-    bool | None, Optional(Flag()), "false: files keep the order of the table, which may tell who is who; true: data too"
+    bool | None,
+    Optional(Flag()),
+    "false: files keep the order of the table, which may reveal who is who; true: data in memory is shuffled too",
 ]
 
 
@@ -48,14 +50,16 @@ class Delimiter(ParameterType):
 
 
 Encoding = Annotated[
-    str | None, Optional(Text("the name of an encoding")), "of its file, if it is delimited text: cp1250, …"
+    str | None,
+    Optional(Text("the name of an encoding")),
+    "the encoding of the file, if it is delimited text: cp1250, …",
 ]
-Delimited = Annotated[str | None, Optional(Delimiter()), "of its file, if it is delimited text: what parts its fields"]
-Sheet = Annotated[str | None, Optional(Text("the name of a sheet")), "of its file, if it is a workbook: the sheet"]
+Delimited = Annotated[str | None, Optional(Delimiter()), "the delimiter of the file, if it is delimited text"]
+Sheet = Annotated[str | None, Optional(Text("the name of a sheet")), "the sheet of the file, if it is a workbook"]
 HeaderRow = Annotated[
     int | None,
     Optional(Integer(1)),
-    "the row of its file that names the columns, counted from 1; rows above are left out",
+    "the row of the file with the column names, counted from 1; rows above it are ignored",
 ]
 WEIGHTS = Needs(
     "several columns to be weighed against each other", lambda job: len((*getattr(job, "text", ()), *job.quasi)) != 1

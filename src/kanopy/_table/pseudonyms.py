@@ -36,9 +36,8 @@ def read_key(path: str | Path | None = None) -> bytes:
         key = os.environ.get(KEY_VARIABLE, "").encode("utf-8").strip()
         if not key:
             raise JobError(
-                "Pseudonyms, treatments by a key and ledgers need a secret key: give a file with --key-file, or set "
-                f"{KEY_VARIABLE}. "
-                "Make one with: head -c 32 /dev/urandom | base64 > key.txt"
+                "Pseudonyms, treatments with a key and ledgers need a secret key: give a file with --key-file, or "
+                f"set {KEY_VARIABLE}. Make one with: head -c 32 /dev/urandom | base64 > key.txt"
             )
     return check_key(key)
 
@@ -52,7 +51,7 @@ def given_key(path: str | Path | None = None) -> bytes | None:
 def check_key(key: bytes | None) -> bytes:
     """Refuse a key that is absent or can be guessed."""
     if key is None:
-        raise JobError("Pseudonyms, treatments by a key and ledgers need a secret key (key=…). It is not kept.")
+        raise JobError("Pseudonyms, treatments with a key and ledgers need a secret key (key=…). It is never stored.")
     if not isinstance(key, bytes) or len(key) < SHORTEST_KEY:
         raise JobError(f"The key for pseudonyms must have at least {SHORTEST_KEY} bytes: a shorter one can be guessed.")
     return key

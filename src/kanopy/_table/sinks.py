@@ -172,7 +172,9 @@ def write_text(frame: pl.DataFrame, path: Path | IO[bytes], dialect: Dialect, **
     options.setdefault("include_bom", dialect.marked)
     nested = [name for name, dtype in frame.schema.items() if dtype.is_nested() or dtype == pl.Object]
     if nested:
-        raise DataError(f"The columns {nested} hold lists or records, which text cannot. Write to .parquet instead.")
+        raise DataError(
+            f"The columns {nested} contain lists or records, which a text file cannot store. Write to .parquet instead."
+        )
     frame.with_columns(pl.col(pl.Duration).dt.to_string("polars")).write_csv(
         path,
         separator=dialect.separator,
@@ -252,8 +254,7 @@ def writer_of(path: Path) -> Writer:
         if suffix_shown == ".sas7bdat":
             raise DataError(f"{path.name!r}: only SAS writes .sas7bdat files. Write to .xpt, which SAS reads.")
         raise DataError(
-            f"Cannot tell the format to write {path.name!r} in ({suffix_shown}). Known suffixes: "
-            f"{', '.join(WRITERS)}, and "
+            f"Unknown format to write {path.name!r} in ({suffix_shown}). Known suffixes: {', '.join(WRITERS)}, and "
             ".csv.gz or .csv.zst."
         )
     return writer

@@ -158,7 +158,7 @@ def _read(text: str, wanted: list[str] | None, layout: Layout) -> Source:
     kind = _readable_kind(path)
     if kind == "csv":
         if inner or query:
-            raise DataError(f"A text file holds one table: give {str(path)!r} without '::' or '?'.")
+            raise DataError(f"A text file contains one table: give {str(path)!r} without '::' or '?'.")
         frame, dialect = read_delimited(path, str(path), columns=wanted, layout=layout)
         return Source(frame, dialect, kind, path, dialect.notes)
     if kind == "excel":
@@ -171,7 +171,7 @@ def _read(text: str, wanted: list[str] | None, layout: Layout) -> Source:
     if kind in ("json", "fixed"):
         layout.refuse_but("encoding", where=str(path), what="JSON" if kind == "json" else "fixed-width text")
         if query or (inner and kind == "json"):
-            raise DataError(f"{str(path)!r} holds one table: give it without '::' or '?'.")
+            raise DataError(f"{str(path)!r} contains one table: give it without '::' or '?'.")
         if kind == "json":
             from kanopy._table.formats.json_records import LINES, read_json
 
@@ -231,16 +231,15 @@ def _kind(path: Path) -> str:
     if suffixes and suffixes[-1] in COMPRESSIONS:
         suffixes.pop()
         if not suffixes or KINDS.get(suffixes[-1]) not in ("csv", "json"):
-            raise DataError(f"Of compressed files only text is read (e.g. people.csv.gz), not {path.name!r}.")
+            raise DataError(f"Only text files are read in compressed form (e.g. people.csv.gz), not {path.name!r}.")
     if not suffixes or suffixes[-1] not in KINDS:
         if path.is_dir():
             raise DataError(f"{path} is a folder. Give one file.")
         if suffixes and suffixes[-1] == ".toml":
-            raise DataError(f"{path.name!r} is no table. Give the table, and a job after --job.")
+            raise DataError(f"{path.name!r} is a job file, not a table. Give the table, and the job after --job.")
         suffix_shown = suffixes[-1] if suffixes else "no suffix"
         raise DataError(
-            f"Cannot tell the format of {path.name!r} ({suffix_shown}). Known suffixes: {', '.join(KINDS)}; text "
-            f"files also "
+            f"Unknown format of {path.name!r} ({suffix_shown}). Known suffixes: {', '.join(KINDS)}; text files also "
             f"with {' or '.join(COMPRESSIONS)}."
         )
     return KINDS[suffixes[-1]]
@@ -345,7 +344,7 @@ def _read_url(url: str, columns: list[str] | None, layout: Layout) -> Source:
     try:
         name = Path(urllib.parse.unquote(urllib.parse.urlparse(in_full(url)).path)).name
     except ValueError as error:
-        raise DataError(f"{shown_address(url)!r} is no address: {error}.") from None
+        raise DataError(f"{shown_address(url)!r} is not a valid address: {error}.") from None
     _kind(Path(name))
     with _temporary.folder() as folder:
         copy = folder / name

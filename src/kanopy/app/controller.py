@@ -29,6 +29,8 @@ result = kanopy.anonymize({source!r}, job{key})
 result.write({output!r}, like={source!r})
 print(result)
 """
+LARGEST_JOB = 1_000_000_000
+"""Bytes of an unpacked job with its hierarchies."""
 SUFFIXES = (".csv", ".tsv", ".parquet", ".xlsx", ".arrow")
 
 
@@ -51,8 +53,9 @@ class Controller(Reviewing, TaskCache):
     # ---- the table ----------------------------------------------------------------------------------------
 
     async def open(
-        self, source: str, *, name: str = "", example: bool = False, keep_job: bool = False
-    ) -> dict[str, Any]:
+        self, source: str, *, name: str = "", example: bool = False, keep_job: bool = False,
+        layout: Mapping[str, Any] | None = None,
+    ) -> dict[str, Any]:  # fmt: skip
         """Open a table: its job is guessed and its hierarchies are built, in one step that can be undone.
 
         A path is relative to where the app was started, unless the table was uploaded (`Project.keep_upload`).
@@ -65,8 +68,9 @@ class Controller(Reviewing, TaskCache):
         before = project.work
         try:
             opened_table = await self.run_long(
-                f"Opening {name or source}", "table.open_table", source=path, example=example
-            )
+                f"Opening {name or source}", "table.open_table", source=path, example=example,
+                layout=None if layout is None else dict(layout),
+            )  # fmt: skip
         except KanopyError:
             if uploaded and source != before.source:
                 project.drop_upload(source)
@@ -112,6 +116,71 @@ class Controller(Reviewing, TaskCache):
 
         named = columns[0] if len(columns) == 1 else f"{len(columns)} columns"
         self.project.change(f"{named} {'is' if len(columns) == 1 else 'are'} {role}", change)
+
+    async def set_survey_column(self, column: str, field: str, words: str) -> None:
+        """Make a column the sampling weight or the household of a survey (`field` of the job): it is not published."""
+
+        def change(work: Work) -> Work:
+            job = work.job if column not in work.job.quasi else work.job.with_role(column, "withheld")
+            if job.roles.get(column, "undecided") == "undecided":
+                job = job.with_role(column, "withheld")
+            return replace(work, job=job.replaced(**{field: column}))
+
+        self.project.change(words, change)
+
+    async def use_job(self, name: str, content: bytes) -> None:
+        """Take the job of a file: `job.toml`, or a `job.zip` with its hierarchies; the table stays."""
+        import io
+        import zipfile
+
+        from kanopy import _temporary
+        from kanopy.hierarchy.files.files import read_hierarchy
+
+        with _temporary.folder() as folder:
+            file = folder / "job.toml"
+            if name.lower().endswith(".zip"):
+                try:
+                    archive = zipfile.ZipFile(io.BytesIO(content))
+                    if sum(each.file_size for each in archive.infolist()) > LARGEST_JOB:
+                        raise JobError(f"{name!r} unpacks to more than {LARGEST_JOB / 1e9:g} GB.")
+                    archive.extractall(folder)
+                except (zipfile.BadZipFile, OSError, ValueError):
+                    raise JobError(f"{name!r} is no archive of a job.") from None
+            else:
+                file.write_bytes(content)
+            if not file.is_file():
+                raise JobError(f"{name!r} holds no job.toml.")
+            wanted = Job.read(file)
+            known = {str(each["column"]) for each in self.project.work.columns}
+            if absent := [column for column in wanted.quasi if column not in known]:
+                raise JobError(
+                    f"The table has no column {', '.join(map(repr, absent[:5]))}, which the job generalizes."
+                )
+            kept = {
+                column: self.project.keep_hierarchy(column, read_hierarchy(given, column=column))
+                for column, given in wanted.hierarchies.items()
+                if isinstance(given, (str, Path)) and Path(given).is_file()
+            }
+        rest = {column: given for column, given in wanted.hierarchies.items() if column not in kept}
+        if lost := [column for column, given in rest.items() if isinstance(given, (str, Path))]:
+            raise JobError(
+                f"The hierarchies of {', '.join(lost[:5])} are files of another place. Upload job.zip instead."
+            )
+        fresh = [column for column in wanted.quasi if column not in kept]
+        built = await self._built(wanted.replaced(hierarchies=rest), fresh)
+        job = wanted.replaced(hierarchies={**kept, **built})
+        self.project.change(f"job of {name}", lambda work: replace(work, job=job))
+
+    async def prepare(self, step: Mapping[str, Any], who: str = "") -> str:
+        """Make a table of the present one by one step (`tasks.prepare`), and open it; the original stays."""
+        made = await self.run_long(
+            "Preparing the table", "prepare.write", source=self.project.source, step=dict(step),
+            folder=str(self.project.folder / "data"),
+        )  # fmt: skip
+        before = Path(shown_address(self.project.work.source)).name
+        await self.open(f"data/{made['name']}", name=made["name"], keep_job=True)
+        self.record_preparation(before, made, who or system_user())
+        return str(made["words"])
 
     async def _built(self, job: Job, columns: list[str]) -> dict[str, str]:
         """The hierarchies of some columns as a job asks for them, built and kept; nothing is asked for nothing."""

@@ -126,6 +126,16 @@ class Project:
         if handle >= 0:
             os.close(handle)
 
+    def unpack(self, content: bytes) -> None:
+        """Take over a project that was packed into one file; this one must be empty."""
+        from kanopy.app.packing import unpack_project
+
+        if self.work.source or self.undoable or self.redoable:
+            raise DataError("This project holds work. Open the file in an empty one (`kanopy app --project FOLDER`).")
+        unpack_project(content, self.folder)
+        self._history = History(self.folder, Work().to_dict())
+        self._arrived(Work.from_dict(self._history.now))
+
     # ---- steps --------------------------------------------------------------------------------------------
 
     @property

@@ -20,8 +20,9 @@ from kanopy._files import Release
 
 FORMAT = "kanopy-record"
 LISTED, HEAD = "record.jsonl", "record.head"
-MADE, ANSWERED, REOPENED, COMMENTED, SIGNED, REMOVED, ATTACKED, PROFILED = (
+MADE, ANSWERED, REOPENED, COMMENTED, SIGNED, REMOVED, ATTACKED, PROFILED, PREPARED = (
     "release", "answer", "answer withdrawn", "comment", "signature", "release removed", "attack", "profile",
+    "preparation",
 )  # fmt: skip
 LONGEST_WORDS = 4_000
 
@@ -198,6 +199,7 @@ def said(event: Mapping[str, Any]) -> str:
         SIGNED: ("signed", release, f"({event.get('words')})" if event.get("words") else ""),
         REMOVED: ("removed release", release),
         ATTACKED: ("attacked", release, event.get("words", "")),
+        PREPARED: ("prepared", event.get("source", ""), "as", event.get("words", "")),
         PROFILED: ("checked", release, event.get("words", "")),
     }.get(kind, (kind,))
     return " ".join(word for word in words if word)

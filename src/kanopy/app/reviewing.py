@@ -15,6 +15,7 @@ from kanopy.app.record import (
     ATTACKED,
     COMMENTED,
     MADE,
+    PREPARED,
     PROFILED,
     REMOVED,
     REOPENED,
@@ -79,6 +80,10 @@ class Reviewing:
         """A release was compared with the requirements of an authority."""
         self._add({"event": PROFILED, "release": release, "who": who,
                    "words": f"with {report['title']}: {report['verdict']}"})  # fmt: skip
+
+    def record_preparation(self, source: str, made: Mapping[str, Any], who: str) -> None:
+        """A table was prepared: from which, and how."""
+        self._add({"event": PREPARED, "who": who, "source": source, "words": f"{made['name']}: {made['words']}"})
 
     def answer(self, release: str, warning: str, why: str, who: str) -> None:
         """Accept a warning of a release, with a reason."""

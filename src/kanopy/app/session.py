@@ -26,6 +26,7 @@ from kanopy.app.pages.hierarchies.hierarchies_page import HierarchiesPage
 from kanopy.app.pages.page import Page, PageLeft
 from kanopy.app.pages.release.release_page import ReleasePage
 from kanopy.app.project import Project, safe_name
+from kanopy.app.stages import next_stage, stages
 from kanopy.app.task_cache import Superseded
 from kanopy.app.widgets.elements import button, labelled, own_file, tip
 from kanopy.attacks.policies import POLICIES
@@ -157,11 +158,14 @@ class Session:
             self.page = kind(self)
             self.page.show()
             self._mark(kind.path)
+            if hasattr(self, "onward"):
+                self._show_stages()
 
         return opened
 
     def _side(self) -> None:
         self.links: dict[str, ui.link] = {}
+        self.states: dict[str, ui.label] = {}
         with ui.element("nav").classes("side") as side:
             side.props["aria-label"] = "Pages"
             with ui.element("div").classes("brand"):
@@ -170,7 +174,9 @@ class Session:
             for number, page in enumerate(PAGES, 1):
                 with ui.link(target=page.path).classes("place") as link:
                     ui.icon(page.icon)
-                    ui.label(page.name)
+                    with ui.element("div").classes("stage"):
+                        ui.label(page.name)
+                        self.states[page.path] = ui.label("").classes("state")
                 tip(link, f"Alt+{number}")
                 self.links[page.path] = link
             ui.element("div").classes("spacer")
@@ -195,6 +201,7 @@ class Session:
             ui.element("div").classes("grow")
             self.undo = button("", lambda: self._step("undo"), icon="undo", kind="quiet")
             self.redo = button("", lambda: self._step("redo"), icon="redo", kind="quiet")
+            self.onward = button("Next", self._go_on, icon="arrow_forward", kind="main")
             stored_theme = self.controller.project.theme
             theme = ui.toggle(
                 {"auto": "Auto", "light": "Light", "dark": "Dark"},
@@ -239,7 +246,27 @@ class Session:
             control.set_enabled(bool(step))
             tip(control, f"{name}: {step}" if step else f"Nothing to {name.lower()}")
             labelled(control, f"{name} {step}".strip())
+        self._show_stages()
         self._show_progress()
+
+    def _show_stages(self) -> None:
+        """What is done on each page and what is missing, and where Next leads."""
+        self._way = stages(self.controller)
+        for each in self._way:
+            shown = self.states[each.path]
+            shown.set_text(each.words)
+            shown.classes(remove="done open later", add=each.state)
+        path = next_stage(self._way, self.page.path if self.page is not None else "/")
+        names = {each.path: each.name for each in PAGES}
+        self.onward.set_visibility(bool(path) and bool(self.controller.project.work.source))
+        if path:
+            self.onward.set_text(f"Next: {names[path]}")
+            labelled(self.onward, f"Next: {names[path]}")
+
+    def _go_on(self) -> None:
+        path = next_stage(self._way, self.page.path if self.page is not None else "/")
+        if path:
+            ui.navigate.to(path)
 
     def _project_changed(self) -> None:
         with self.client:

@@ -236,10 +236,12 @@ class TaskCache:
             self.underway = None
             self.notify()
 
-    async def run_long_cached(self, what: str, name: str, of: Sequence[str]) -> Any:
-        """Run a long task and cache its result."""
-        cache_key, request = self._request(name, of)
-        return self._store(cache_key, await self.run_long(what, name, **request))
+    async def run_long_cached(self, what: str, name: str, of: Sequence[str], **arguments: Any) -> Any:
+        """Run a long task, unless its result is cached, and cache its result."""
+        cache_key, request = self._request(name, of, **arguments)
+        if cache_key not in self._results:
+            self._store(cache_key, await self.run_long(what, name, **request))
+        return self._results[cache_key]
 
     def cancel(self) -> None:
         """Cancel the long task that is under way."""

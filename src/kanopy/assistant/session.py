@@ -31,8 +31,8 @@ ROLES = ("quasi-identifier", "sensitive", "insensitive", "identifier", "withheld
 
 Answer = dict[str, Any]
 NO_HEADER = (
-    "The first line of this table may be a row and not the names of its columns, so nothing of it is told. Ask the "
-    "person to give it names that are words and no values of their columns."
+    "The first line of this table may be a row and not the names of its columns, so it is not described. Ask the "
+    "person to add column names that are words and not values of their columns."
 )
 
 
@@ -272,7 +272,7 @@ class Session:
             raise JobError("Name a file of the folder, with the ending of its format, such as release.csv.")
         target = self.folder / name
         if target.exists() or target.parent.name == PLACE:
-            raise JobError("There is such a file already. Nothing is written over: choose another name.")
+            raise JobError("This file exists already, and files are never overwritten: choose another name.")
         return target
 
 

@@ -157,8 +157,8 @@ def attack_tables(
         )  # fmt: skip
         if not same:
             raise DataError(
-                "The earlier release has no sensitive column of this one: there is nothing to learn from both. Name "
-                "one that both have (--sensitive), or leave the earlier release out."
+                "The two releases have no sensitive column in common, so the earlier release adds nothing. Name a "
+                "column of both (--sensitive), or leave the earlier release out."
             )
     all_notes = [*notes, *tables.notes, *_about(tables)]
     streams = np.random.default_rng(seed).spawn(6)
@@ -200,13 +200,13 @@ def _minimal(
 
     known_trees = {name: tree for name, tree in hierarchies.items() if name in tables.quasi}
     if job.unit or not known_trees or job.masks:
-        return None, ["Minimality was not looked at: it needs hierarchies and rows of which each is a person."]
+        return None, ["Minimality was not examined: it needs hierarchies, and one row per person."]
     if partner is None:
         try:
             shared = [name for name in original.columns if name in released.columns]
             partner = match_tables(original, released[shared], quasi=tables.quasi, hierarchies=known_trees).partner
         except DataError as error:
-            return None, [f"Minimality was not looked at, because rows could not be matched: {error}"]
+            return None, [f"Minimality was not examined, because rows could not be matched: {error}"]
     report = minimal_release(
         original, released, partner, quasi=tables.quasi, sensitive=tables.sensitive, hierarchies=known_trees,
         models=job.all_models, k=job.k, most_suppressed=int((job.suppress or 0) * original.height),
@@ -222,24 +222,23 @@ def _about(tables: AttackTables) -> list[str]:
         examples = ", ".join(repr(text) for text in unreadable_column.examples)
         messages.append(
             f"{unreadable_column.labels:,} labels of {unreadable_column.column!r} in {unreadable_column.rows:,} rows "
-            f"cannot be read ({examples}): they cover "
-            "nobody, so that attacks on these rows fail. Give the hierarchy whose labels they are."
+            f"cannot be read ({examples}). They match nobody, so attacks on these rows fail. Give the hierarchy of "
+            "these labels."
         )
     if tables.control is None:
         messages.append(
-            "There is no control group: the rates also count what is true of people outside of the release, and no "
-            "risk can be told from knowledge about everybody. Hold a group back (--control 20% with --job), or give "
-            "one (--control FILE)."
+            "There is no control group: the rates include what is true of people outside of the release, so no risk "
+            "can be measured. Hold a group back (--control 20% with --job), or give one (--control FILE)."
         )
     elif tables.control.count < LEAST_GUESSES:
         messages.append(
-            f"The control group has {tables.control.count:,} {tables.called}: too few to measure a risk, at least "
+            f"The control group has {tables.control.count:,} {tables.called}: too few to measure a risk; at least "
             f"{LEAST_GUESSES} are needed."
         )
     if not any((tables.says[name][tables.labels[name]]).any() for name in tables.columns):
         messages.append("Everything is suppressed: no predicate can be made from the release.")
     elif not any((tables.says[name][tables.labels[name]]).any() for name in tables.quasi):
-        messages.append("All quasi-identifiers are suppressed in all rows: they are one class.")
+        messages.append("All quasi-identifiers are suppressed in all rows, which form one class.")
     return messages
 
 

@@ -99,7 +99,7 @@ def protect_table(
         raise JobError(f"A table of counts has 1 to {MOST_COLUMNS} columns (--by), not {len(by)}.")
     names, codes, sizes, units = coded_by(release, by, least, unit)
     if len(np.unique(units)) < len(units):
-        raise JobError("Counts of people with several rows do not add up to totals. Count rows: leave the unit out.")
+        raise JobError("Counts of people with several rows do not add up to totals. Leave the unit out to count rows.")
     from kanopy._table.column import column_values
 
     texts = [

@@ -156,7 +156,7 @@ def coded_by(
     names = list(dict.fromkeys(by or [name for name in release.columns if name not in unit]))
     if len(names) > MOST_BY:
         raise JobError(
-            f"{len(names):,} columns have {len(names) ** 3 // 6:,} crosses of three. Name up to {MOST_BY} (--by)."
+            f"{len(names):,} columns have {len(names) ** 3 // 6:,} combinations of three. Name up to {MOST_BY} (--by)."
         )
     codes, sizes = [], []
     for name in names:

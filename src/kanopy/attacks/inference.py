@@ -46,13 +46,13 @@ def inference(
     """
     wanted = list(secrets) or list(tables.sensitive)
     if not wanted:
-        return (), ("No sensitive column is in the release: inference was not measured. Name one (--sensitive).",)
+        return (), ("The release has no sensitive column: inference was not measured. Name one (--sensitive).",)
     measured: list[Measured] = []
     notes: list[str] = []
     for name in wanted:
         other_columns = [column for column in tables.quasi if column != name]
         if not other_columns:
-            notes.append(f"Nothing is known from which {name!r} could be guessed.")
+            notes.append(f"The attacker knows no column from which {name!r} could be guessed.")
             continue
         targets = tables.people.targets(guesses, random)
         others = tables.control.targets(guesses, random) if tables.control is not None else None
@@ -62,7 +62,7 @@ def inference(
             try:
                 tries.append((", learned", _Learner(tables, other_columns, name, seed).guess))
             except ImportError:
-                notes.append("No learned guesser was tried: it needs scikit-learn (the extra kanopy[utility]).")
+                notes.append("No trained model guessed values: this needs scikit-learn (the extra kanopy[utility]).")
         for words, guess in tries:
             progress("inference", wanted.index(name) / len(wanted), name)
             mine, far = guess(tables.people, targets)
@@ -72,7 +72,9 @@ def inference(
                 beside = None
                 if theirs is not None and others is not None and tables.control is not None:
                     beside = right(theirs, tables.control.values[name][others])
-                remark = f"{far:,} of the guesses are from the nearest rows, no row covers them" if far else ""
+                remark = (
+                    f"{far:,} of the guesses use the nearest rows, because no row covers what is known" if far else ""
+                )
                 measured.append(
                     Measured(
                         "inference", f"{name}{words}{how}", len(targets), int(hits.sum()),

@@ -31,12 +31,12 @@ def sources_of(tables: AttackTables, first: Sequence[str], random: np.random.Gen
     if first:
         if absent := [name for name in first if name not in usable_columns]:
             raise DataError(
-                f"The first source cannot have {some(absent)}: it is no published column that others may know. "
-                f"{near_miss(absent[0], usable_columns)}"
+                f"The first source cannot have {some(absent)}: they must be published columns that an attacker may "
+                f"know. {near_miss(absent[0], usable_columns)}"
             )
         rest = [name for name in usable_columns if name not in first]
         if not rest:
-            raise DataError("All columns are in the first source: leave one for the second.")
+            raise DataError("All columns are in the first source. Leave at least one for the second.")
         return list(first), rest
     if len(usable_columns) < 2:
         return [], []
@@ -59,7 +59,7 @@ def linkability(
     """How often two sources meet in exactly one class, and for n neighbours in one row."""
     one, other = sources_of(tables, first, random)
     if not one or not other:
-        return (Measured("linkability", "needs two columns that others may know", 0, 0, None, None),)
+        return (Measured("linkability", "needs two columns that an attacker may know", 0, 0, None, None),)
     everything = Candidates(tables, [*one, *other])
     classes = _classes(tables, everything)
     words = f"{', '.join(one)} with {', '.join(other)}"
@@ -151,7 +151,8 @@ def membership(
             Measured(
                 "membership", detail, count, there, None if others is None else others[0],
                 None if others is None else others[1], None if others is None else 0.5,
-                note="" if others is not None else "without a control group nothing tells members from others",
+                note="" if others is not None else "not measured: members cannot be distinguished from others "
+                                                   "without a control group",
             )
         )  # fmt: skip
     return tuple(measured)

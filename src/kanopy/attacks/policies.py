@@ -167,7 +167,7 @@ class PolicyReport(ReprMixin):
         if missed:
             return f"{missed} of {len(self.requirements)} requirements {'is' if missed == 1 else 'are'} not met"
         left = counts[TO_JUDGE]
-        return f"No requirement that was checked is missed; {left} {'is' if left == 1 else 'are'} for a person to judge"
+        return f"All checked requirements are met; {left} {'is' if left == 1 else 'are'} for a person to judge"
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data without values of the table."""
@@ -190,8 +190,8 @@ class PolicyReport(ReprMixin):
             kind=self.policy["title"], source=source, verdict=self.verdict, good=None if self.holds else False,
             sentences=(
                 self.policy["intro"],
-                "This document states what was checked and found. It claims no compliance: that is for the people who "
-                "sign it to decide.",
+                "This document states what was checked and found. It does not claim compliance: the people who sign "
+                "it decide.",
             ),
             facts=tuple((state, str(counts[state]), "requirements") for state in STATES),
             sections=self.sections, checksum=self.checksum, signatures=tuple(self.policy["signatures"]),
@@ -220,7 +220,7 @@ def report_policy(evidence: Evidence, *, checksum: str = "") -> PolicyReport:
             if "check" in asked:
                 state, words, more = CHECKS[asked["check"]](evidence, asked)
             else:
-                state, words, more = TO_JUDGE, "No figure answers this.", ()
+                state, words, more = TO_JUDGE, "No figure is available.", ()
             source = asked["source"]
             parts.append(Requirement(asked["number"], asked["title"], state, source, words, asked["asks"]))
             parts += more
@@ -242,9 +242,11 @@ def require_fitting(evidence: Evidence) -> None:
         if "largest_risk" not in policy and not policy.get("threshold_is_named"):
             raise JobError(f"{name} has no threshold of risk: leave it out (--threshold).")
         if not 0.0 < evidence.threshold <= 1.0:
-            raise JobError(f"The threshold of risk lies above 0 and at most at 1, not at {evidence.threshold:g}.")
+            raise JobError(f"The threshold of risk must be above 0 and at most 1, not {evidence.threshold:g}.")
     elif policy.get("threshold_is_named"):
-        raise JobError(f"{name}: the expert names the threshold of a very small risk (--threshold 0.05, for example).")
+        raise JobError(
+            f"{name}: the expert must name the threshold of a very small risk (for example --threshold 0.05)."
+        )
     largest = policy.get("largest_risk")
     if largest is not None and evidence.threshold is not None and evidence.threshold > largest:
         raise JobError(

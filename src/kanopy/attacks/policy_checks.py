@@ -20,7 +20,7 @@ def safe_harbor(evidence: Evidence, asked: Mapping[str, Any]) -> Answer:
     hits = [identifier for identifier in evidence.identifiers if identifier.letter == asked["letter"]]
     if not hits:
         many = plural(len(evidence.release.columns), "column")
-        return MET, f"None of the {many} has a name or values that speak of it.", ()
+        return MET, f"None of the {many} has a name or values that suggest it.", ()
     evidence_text = "; ".join(f"{hit.column!r}: {hit.why} ({plural(hit.rows, 'row')})" for hit in hits[:10])
     return NOT_MET, f"Found in {plural(len(hits), 'column')}: {evidence_text}. Remove or generalize them.", ()
 
@@ -28,14 +28,15 @@ def safe_harbor(evidence: Evidence, asked: Mapping[str, Any]) -> Answer:
 def pseudonyms(evidence: Evidence, asked: Mapping[str, Any]) -> Answer:
     """Codes for re-identification."""
     if evidence.manifest is None:
-        return TO_JUDGE, "There is no manifest that says whether pseudonyms are published.", ()
+        return TO_JUDGE, "No manifest states whether pseudonyms are published.", ()
     named = evidence.manifest.get("verified", {}).get("pseudonymized", [])
     if not named:
         return NOT_APPLICABLE, "The manifest records no pseudonyms.", ()
     return (
         TO_JUDGE,
-        f"Pseudonyms are published in {', '.join(named)}: keyed hashes (HMAC-SHA256) of identifiers. They are derived "
-        "from information about the person; whether that is permitted is to be judged, and the key must stay secret.",
+        f"Pseudonyms are published in {', '.join(named)}: keyed hashes (HMAC-SHA256) of identifiers. They are "
+        "derived from information about the person. A person must judge whether this is permitted, and the key must "
+        "stay secret.",
         (),
     )
 
@@ -54,8 +55,8 @@ def columns(evidence: Evidence, asked: Mapping[str, Any]) -> Answer:
     published = sum(name in evidence.release.columns for name in names)
     return (
         TO_JUDGE,
-        f"{published} of {plural(len(names), 'column')} are published. Whether the roles are right is for a person who "
-        "knows the data to judge.",
+        f"{published} of {plural(len(names), 'column')} are published. A person who knows the data must judge "
+        "whether the roles are right.",
         (table,),
     )
 
@@ -90,7 +91,7 @@ def _technique(evidence: Evidence, name: str) -> tuple[str, str, str]:
     attacks = evidence.attacks
     if attacks is not None and name in attacks.quasi:
         return "generalization, cell suppression", whole(before), whole(after)
-    return "none (published as it is)", whole(before), whole(after)
+    return "none (published unchanged)", whole(before), whole(after)
 
 
 def direct(evidence: Evidence, asked: Mapping[str, Any]) -> Answer:
@@ -98,7 +99,7 @@ def direct(evidence: Evidence, asked: Mapping[str, Any]) -> Answer:
     hits = [identifier for identifier in evidence.identifiers if identifier.letter not in "BC"]
     pseudonymized = (evidence.manifest or {}).get("verified", {}).get("pseudonymized", [])
     if not hits and not pseudonymized:
-        return MET, "No column has a name or values that speak of a direct identifier; no pseudonyms are recorded.", ()
+        return MET, "No column has a name or values that suggest a direct identifier; no pseudonyms are recorded.", ()
     hits_shown = [f"{hit.column!r} ({hit.why})" for hit in hits[:10]] + [
         f"{name!r} (pseudonyms)" for name in pseudonymized
     ]
@@ -124,7 +125,7 @@ def diversity(evidence: Evidence, asked: Mapping[str, Any]) -> Answer:
     if risk is None or not risk.disclosure:
         return TO_JUDGE, "No sensitive column of the release is named.", ()
     sentences = [
-        f"{disclosure.column}: {plural(disclosure.certain_rows, 'row')} in classes that tell the value"
+        f"{disclosure.column}: {plural(disclosure.certain_rows, 'row')} in classes that reveal the value"
         for disclosure in risk.disclosure
     ]
     return (
@@ -160,8 +161,8 @@ def highest_risk(evidence: Evidence, asked: Mapping[str, Any]) -> Answer:
     )
     if abs(limit - 0.09) < 1e-12:
         words += (
-            " Read as written, 0.09 asks for classes of at least 12, as 1/11 = 0.0909 is above it; the common reading "
-            f"takes 0.09 for 1/11 and asks for 11. By that reading the release "
+            " Read literally, 0.09 requires classes of at least 12, as 1/11 = 0.0909 is above it; the common "
+            "reading treats 0.09 as 1/11 and requires 11. By this reading the release "
             f"{'meets' if size >= 11 else 'misses'} it."
         )
     return (MET if highest <= limit else NOT_MET), words, ()
@@ -189,7 +190,7 @@ def criterion(evidence: Evidence, asked: Mapping[str, Any]) -> Answer:
     )
     words = " ".join([words, *(note for note in report.notes if "read" in note)])
     if report.control_people is None:
-        return TO_JUDGE, words + " Without a control group the rate is no risk.", parts
+        return TO_JUDGE, words + " Without a control group, the rate is not a risk.", parts
     if risk.low > limit:
         return NOT_MET, words, parts
     return (MET if risk.high <= limit else TO_JUDGE), words, parts
@@ -270,7 +271,7 @@ def utility(evidence: Evidence, asked: Mapping[str, Any]) -> Answer:
 def reproducible(evidence: Evidence, asked: Mapping[str, Any]) -> Answer:
     """Whether a manifest says how the release was made."""
     if evidence.manifest is None:
-        return TO_JUDGE, "There is no manifest of this release beside it: the method is for a person to describe.", ()
+        return TO_JUDGE, "The folder has no manifest of this release, so a person must describe the method.", ()
     made = evidence.manifest["versions"]
     models = ", ".join(model["says"] for model in evidence.manifest["verified"]["models"])
     return (
@@ -284,15 +285,15 @@ def reproducible(evidence: Evidence, asked: Mapping[str, Any]) -> Answer:
 def documented(evidence: Evidence, asked: Mapping[str, Any]) -> Answer:
     """Whether what was done is on record."""
     if evidence.manifest is None:
-        return NOT_MET, "There is no manifest of this release beside it (--manifest when it is made).", ()
-    return MET, "The manifest of the release is beside it; its checksum stands at the end of this document.", ()
+        return NOT_MET, "The folder has no manifest of this release (make the release with --manifest).", ()
+    return MET, "The manifest of the release is in its folder; its checksum is at the end of this document.", ()
 
 
 def order(evidence: Evidence, asked: Mapping[str, Any]) -> Answer:
     """Whether the order of rows tells something."""
     rows = (evidence.manifest or {}).get("beside_others", {}).get("rows")
     if rows is None:
-        return TO_JUDGE, "There is no manifest that says in which order the rows stand.", ()
+        return TO_JUDGE, "No manifest states the order of the rows.", ()
     return (MET if rows == "shuffled" else NOT_MET), f"The manifest records: {rows}.", ()
 
 

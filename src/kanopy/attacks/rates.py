@@ -200,13 +200,13 @@ class Measured(DictMixin):
             few = min(self.guesses, self.guesses if self.control_guesses is None else self.control_guesses)
             return f"too few possible guesses ({few:,}) to measure a risk"
         if self.weak:
-            return "the attack is too weak to tell: guessing succeeds more often"
+            return "the attack is too weak to measure a risk: guessing succeeds more often"
         risk = self.risk
         assert risk is not None
         if self.control is not None and self.control.value >= 1.0:
-            return "the control group is hit every time: nothing can be told of the release"
+            return "every guess on the control group succeeds: no risk of the release can be measured"
         if self.control is None:
-            return "no control group: the rate also counts what is true of people outside of the release"
+            return "no control group: the rate includes what is true of people outside of the release"
         return "risk measured" if risk.low > 0 else "no risk beyond the control group was measured"
 
     def to_dict(self) -> dict[str, Any]:

@@ -112,7 +112,7 @@ def _of_values(name: str, counted: Counted, today: date) -> Found | None:
     if _BIRTH_YEAR.search(words):
         early = sum(count for value, count in counted if (year := _year(value)) and today.year - year > OLDEST)
         if early:
-            return Found(name, "C", f"years of birth that tell an age above {OLDEST}", early)
+            return Found(name, "C", f"years of birth that reveal an age above {OLDEST}", early)
     if _ZIP.search(words):
         return _zip(name, counted)
     for letter in "FGNOHIJLMDECBQR":  # the clearest first: a social security number is no telephone number
@@ -186,7 +186,7 @@ def _of_name(name: str, counted: Counted) -> Found | None:
         return _first_names(name, counted)
     if not rows or letter is None or _cannot_be(letter, words_in(name), counted):
         return None
-    return Found(name, letter, f"its name speaks of {_known()[letter]['title']}", rows)
+    return Found(name, letter, f"its name suggests {_known()[letter]['title']}", rows)
 
 
 def _first_names(name: str, counted: Counted) -> Found | None:

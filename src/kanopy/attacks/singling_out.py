@@ -43,7 +43,7 @@ def singling_out(
         words = "1 random column" if size == 1 else f"{size} random columns"
         measured.append(_measure(tables, words, _draw(tables, guesses, random, size), random))
     measured.append(
-        _measure(tables, "only one released row says so", unique_predicates(tables, guesses, random), random)
+        _measure(tables, "predicates of a single released row", unique_predicates(tables, guesses, random), random)
     )
     return tuple(measured)
 

@@ -190,13 +190,12 @@ def read_tables(
     if control is not None:
         if missing := [name for name in (*known_columns, *unit) if name not in control.columns]:
             raise DataError(
-                f"The control group has no column {some(missing)}. It must have the columns of the original: "
-                "the same questions are asked of both."
+                f"The control group has no column {some(missing)}. It must have the same columns as the original."
             )
         _require_others(original, control, known_columns, unit)
     notes = []
     if strangers:
-        notes.append(f"Columns of the release that the original lacks are left out: {some(strangers)}.")
+        notes.append(f"Columns of the release that are not in the original are ignored: {some(strangers)}.")
     labels: dict[str, Ints] = {}
     covers: dict[str, Covers] = {}
     values: dict[str, Ints] = {}
@@ -236,7 +235,7 @@ def read_tables(
     rest = tuple(name for name in covers if name not in (*changed, *wanted))
     if not changed and not wanted:
         changed, rest = rest, ()  # nothing was generalized: everything may be known
-        notes.append("No column of the release is generalized: every column is taken for one that others know.")
+        notes.append("No column of the release is generalized: every column is treated as known to the attacker.")
     units = units_of(original, unit)[0] if unit else np.arange(original.height)
     others = None
     if control is not None:
@@ -271,8 +270,8 @@ def _both(original: pl.DataFrame, control: pl.DataFrame | None, name: str) -> pl
         return pl.concat(frames, how="vertical_relaxed")["value"].alias(name)
     except (pl.exceptions.PolarsError, TypeError):
         raise DataError(
-            f"{name!r} holds {other.dtype} in the control group and {one.dtype} in the original. Read both alike: the "
-            "control group has the schema of the original."
+            f"{name!r} holds {other.dtype} in the control group and {one.dtype} in the original. Give both the same "
+            "types."
         ) from None
 
 
@@ -317,8 +316,8 @@ def _require_others(original: pl.DataFrame, control: pl.DataFrame, names: Sequen
     both = other.join(one.unique(), on=keys, how="semi", nulls_equal=True).height
     if unit and both:
         raise DataError(
-            f"{both:,} of the {other.height:,} people of the control group are in the original as well ({some(unit)}). "
-            "A control group is of other people: leave them out."
+            f"{both:,} of the {other.height:,} people of the control group are also in the original ({some(unit)}). "
+            "Leave them out: a control group consists of other people."
         )
     # Equal rows may be of different people; how often that happens, the rows of the original tell.
     counted = one.group_by(keys).len()["len"]
@@ -326,9 +325,9 @@ def _require_others(original: pl.DataFrame, control: pl.DataFrame, names: Sequen
     chance = alike + LARGEST_OVERLAP
     if not unit and both / other.height > chance + 3.0 * (chance * max(1 - chance, 0) / other.height) ** 0.5:
         raise DataError(
-            f"{both:,} of {other.height:,} rows of the control group are rows of the original as well; by chance "
-            f"about {alike:.0%} would be. A control group is of people who are not in the release: leave those out, "
-            "or hold a group back before the release is made (--control 20% with --job)."
+            f"{both:,} of {other.height:,} rows of the control group are also rows of the original; by chance about "
+            f"{alike:.0%} would be. A control group consists of people who are not in the release: leave these rows "
+            "out, or hold a group back before the release is made (--control 20% with --job)."
         )
 
 
@@ -348,8 +347,8 @@ def hold_out(frame: pl.DataFrame, share: float, unit: Sequence[str] = (), seed: 
     apart = round(count * share)
     if not 0.0 < share < 1.0 or not apart or apart == count:
         raise DataError(
-            f"A control group of {share:.0%} of {count:,} people cannot be held out: name a share above 0 % and below "
-            "100 % that leaves people on both sides."
+            f"A control group of {share:.0%} of {count:,} people cannot be held out. Name a share above 0 % and "
+            "below 100 % that leaves people in both groups."
         )
     chosen = np.zeros(count, np.bool_)
     chosen[np.random.default_rng(seed).choice(count, apart, replace=False)] = True

@@ -91,15 +91,14 @@ class Classification(ReprMixin):
         if twice:
             raise HierarchyError(f"{where}: codes with two labels: {some(twice)}. Keep one row per code.")
         if not index:
-            raise HierarchyError(f"{where} holds no codes. Give rows of code, label and parent.")
+            raise HierarchyError(f"{where} contains no codes. Give rows of code, label and parent.")
         parents: dict[str, dict[str, None]] = {code: {} for code in index}
         for code, _, above in given:
             parents[code] |= {parent_code: None for parent_code in above if parent_code}
         unknown = sorted({code for above in parents.values() for code in above if code not in index})
         if unknown:
             raise HierarchyError(
-                f"{where}: parents that are no codes of it: {some(unknown)}. Add a row for each, or leave the parent "
-                "of the broadest codes empty."
+                f"{where}: parents that are not codes: {some(unknown)}. Add a row for each, or leave the parent empty."
             )
         codes = list(index)
         number = {code: at for at, code in enumerate(codes)}

@@ -42,7 +42,7 @@ def write_compact(classification: Classification, path: str | Path, variants: Ma
         "\n".join(f"{spelling}\t{code}" for spelling, code in sorted((variants or {}).items())),
     ]
     if any(mark in section for section in sections[1:] for mark in (SECTION, "\r")):
-        raise HierarchyError("A label holds a control character. Remove it before the classification is stored.")
+        raise HierarchyError("A label contains a control character. Remove it before you store the classification.")
     # No time and no name in the file: the same classification gives the same bytes.
     write_whole(path, gzip.compress(SECTION.join(sections).encode(), 9, mtime=0))
 
@@ -62,7 +62,7 @@ def read_compact(content: bytes, where: str) -> Classification:
             header["name"], code_list, _parents(rank), rank, tuple(header["levels"]), spelled, aliases, {}, about
         )
     except (ValueError, KeyError, zlib.error) as error:
-        raise HierarchyError(f"{where} is no compact classification, or it was cut off ({error}).") from None
+        raise HierarchyError(f"{where} is not a compact classification, or it is incomplete ({error}).") from None
 
 
 def _aliases(variants: str, codes: Sequence[str]) -> dict[str, int]:

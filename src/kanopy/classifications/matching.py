@@ -78,12 +78,11 @@ class Matches(ReprMixin):
             notes.append(f"{len(unknown):,} of {len(self.values):,} values are not in {name}: {some(unknown)}.")
         if ambiguous := self.of(AMBIGUOUS):
             notes.append(
-                f"{some(ambiguous)}: labels of several codes without a common one above. Give the codes to tell them "
-                "apart."
+                f"{some(ambiguous)}: these labels belong to several codes without a common parent. Give codes instead."
             )
         if older := self.of(OTHER_VERSION):
             listed_values = [f"{value} under {self._code(value)}" for value in older]
-            notes.append(f"Not in this version of {name}, so put under the nearest code: {_listed(listed_values)}.")
+            notes.append(f"Not in this version of {name}, so placed below the nearest code: {_listed(listed_values)}.")
         if ranges := self.of(RANGE):
             notes.append(f"Ranges of codes: {_listed([f'{value} as {self._code(value)}' for value in ranges])}.")
         if self.zeros:

@@ -64,7 +64,7 @@ SOURCES: Mapping[str, Source] = {
     ),
     "atc": Source(
         FILE, "Drugs", shape="atc", role="sensitive", subject="drug",
-        where="a table of codes and names from the WHO Collaborating Centre, which forbids to hand it on",
+        where="a table of codes and names from the WHO Collaborating Centre, which may not be redistributed",
     ),
     "isco-08": Source(
         FILE, "Occupations of the world", shape="isco", subject="occupation",
@@ -146,7 +146,7 @@ def _packaged(package: str, name: str) -> Classification:
         )
     files = sorted(Path(spec.submodule_search_locations[0]).glob("data/*.xml"))
     if not files:
-        raise HierarchyError(f"The package {package} holds no file of {name}. Give the file of the classification.")
+        raise HierarchyError(f"The package {package} has no file of {name}. Give the file of the classification.")
     return read_claml(files[-1], name=name)
 
 

@@ -55,7 +55,7 @@ def of_shape(shape: str, values: Iterable[str], *, name: str = "", role: str = "
     )
     if not codes:
         raise HierarchyError(
-            f"None of the values has the shape of a code of {name or shape}: {some(given)}. Give the file of the "
+            f"None of the values has the format of a code of {name or shape}: {some(given)}. Give the file of the "
             "classification, or another one."
         )
     every: dict[str, None] = {}
@@ -70,7 +70,7 @@ def of_shape(shape: str, values: Iterable[str], *, name: str = "", role: str = "
     ]
     after = described_shape.dot_after
     written = [f"{code[:after]}.{code[after:]}" if after and len(code) > after else code for code in every]
-    about = About(title=name or shape, version="shape of the codes, no labels", role=role)
+    about = About(title=name or shape, version="from the format of the codes, without labels", role=role)
     return Classification(
         name or shape,
         written,

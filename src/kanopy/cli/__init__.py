@@ -103,7 +103,7 @@ def _main(
         logs.LogFormat | None, typer.Option("--log", help="Log lines on standard error instead of notes: json.")
     ] = None,
     version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Say the version and leave.")
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and exit.")
     ] = False,
 ) -> None:
     """Turn a table about people into one that may be published."""

@@ -19,10 +19,15 @@ def mcp(
         Path, typer.Argument(help="The folder with the tables; nothing outside of it is read or written.")
     ],
     least: Annotated[
-        int, typer.Option("--least-rows", min=2, help="A value is told if so many rows share it; no k is smaller.")
+        int,
+        typer.Option(
+            "--least-rows",
+            min=2,
+            help="The assistant sees a value only if at least this many rows share it; also the smallest k.",
+        ),
     ] = 5,
     approve: Annotated[
-        bool, typer.Option("--approve", help="Ask, at this terminal, about the releases that wait to be written.")
+        bool, typer.Option("--approve", help="Ask at this terminal whether to write the requested releases.")
     ] = False,
 ) -> None:
     """Serve an assistant over standard input and output (Model Context Protocol). It never sees a row."""
@@ -34,11 +39,11 @@ def mcp(
         server(folder, k=least).run("stdio")
         return
     if least != 5:
-        raise InputError("--least-rows has no effect with --approve: each request says its own k. Leave it out.")
+        raise InputError("--least-rows has no effect with --approve: each request states its k. Leave it out.")
     from kanopy.assistant.approvals import Approvals
 
     if not sys.stdin.isatty():
-        raise InputError("A person approves at a terminal; standard input is none.")
+        raise InputError("Releases are approved at a terminal, and standard input is not one. Run this in a terminal.")
     approvals = Approvals(folder)
     answered = {}
     for request in approvals.waiting():
@@ -46,5 +51,5 @@ def mcp(
         yes = typer.confirm(asked, default=False, err=True)
         (approvals.approve if yes else approvals.refuse)(request)
         answered[request.number] = "approved" if yes else "refused"
-    words = [f"{number}: {state}" for number, state in answered.items()] or ["Nothing waits to be approved."]
+    words = [f"{number}: {state}" for number, state in answered.items()] or ["No release is waiting for approval."]
     emit({"requests": answered}, lambda out: out.print("\n".join(words), markup=False, highlight=False))

@@ -238,7 +238,7 @@ def progress_bar() -> Iterator[Callback]:
         def show(step: Step) -> None:
             if step.stage.startswith("preparing") and not stages_shown and not stream.is_terminal:
                 stages_shown.append(step.stage)
-                often = "each run, because no folder can be written to (NUMBA_CACHE_DIR names one)"
+                often = "every run, because the cache folder is not writable (NUMBA_CACHE_DIR sets another)"
                 often = "the first run, once" if "first" in step.note else often
                 note(f"Compiled code is prepared in {often}; this takes some seconds.")
             total = None if step.fraction is None else 1.0

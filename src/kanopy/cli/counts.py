@@ -26,7 +26,7 @@ def count(
 ) -> None:
     """Count the distinct rows of a table, for many jobs: `kanopy anonymize --counts` reads them instead of the table.
 
-    Counts of months or shards add up. They hold original values: keep them inside.
+    Counts of months or shards add up. For internal use: they contain original values.
     """
     from kanopy._errors import JobError
     from kanopy._table.sinks import staged
@@ -41,7 +41,7 @@ def count(
     if not wanted.quasi:
         raise JobError("Name the columns to count: -q age,sex, or a job file.")
     if wanted.places:
-        raise JobError("The places of a job are only made of two columns in memory. Count their columns themselves.")
+        raise JobError("Only the engine memory joins two columns to a place. Count the two columns instead.")
     columns = list(dict.fromkeys((*key_columns(wanted), *wanted.sensitive)))
     check_outputs(inputs_of(data, given["job"]), output)
     if is_database(data):
@@ -56,7 +56,7 @@ def count(
         "different": counts.height,
         "columns": columns,
     }
-    note(f"{output} holds values of the original table: keep inside.")
+    note(f"{output} contains values of the original table: for internal use.")
     emit(
         summary,
         lambda out: out.print(f"{summary['rows']:,} rows, {counts.height:,} distinct ones in {len(columns)} columns."),

@@ -65,7 +65,7 @@ def key_for(job: Any, key_file: Path | None, data: str = "") -> bytes | None:
 
     if key_file is not None and data and os.path.realpath(key_file) in map(os.path.realpath, inputs_of(data)):
         raise JobError(
-            f"The key file {str(key_file)!r} is the table itself, which others have. Name a file of its own."
+            f"The key file {str(key_file)!r} is the table itself, so the key is not secret. Name another file."
         )
     return key_of_run(job, key_file)
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from kanopy.hierarchy.hierarchy import Hierarchy
     from kanopy.hierarchy.suggest import Suggestion
 
-hierarchy = typer.Typer(help="Build, look at, choose and compare generalization hierarchies.", no_args_is_help=True)
+hierarchy = typer.Typer(help="Build, show, choose and compare generalization hierarchies.", no_args_is_help=True)
 hierarchy.command("methods")(lists.methods)
 hierarchy.command("evaluate")(semantics.evaluate)
 hierarchy.command("improve")(semantics.improve)
@@ -47,10 +47,10 @@ def build(
         int | None, typer.Option(help="For ontology and semantic-clusters: levels, values and top included.")
     ] = None,
     max_fan_out: Annotated[int | None, typer.Option(help="For ontology: the most children a node may have.")] = None,
-    senses: Annotated[str | None, typer.Option(help="For ontology methods: a file that says what values mean.")] = None,
+    senses: Annotated[str | None, typer.Option(help="For ontology methods: a file with the senses of values.")] = None,
     style: Style = None,
     classification: Annotated[
-        str | None, typer.Option(help="Take the levels of this classification; see `kanopy classifications list`.")
+        str | None, typer.Option(help="Use the levels of this classification; see `kanopy classifications list`.")
     ] = None,
     layout: o.Form = None,
     **given: Any,
@@ -206,7 +206,7 @@ def show_file(
     svg: Annotated[Path | None, typer.Option(help="Also draw it as SVG into this file.")] = None,
     html: Annotated[Path | None, typer.Option(help="Also write an interactive page into this file.")] = None,
     level: Annotated[int | None, typer.Option(help="Mark the nodes of this level in the drawings.")] = None,
-    lines: Annotated[int, typer.Option(help="About how many lines to print.")] = 60,
+    lines: Annotated[int, typer.Option(help="The approximate number of lines to print.")] = 60,
 ) -> None:
     """Show a hierarchy as a tree, folded when it is large."""
     from kanopy._files import write_whole
@@ -273,7 +273,7 @@ def suggest(
         tried = [_release_loss(frame, column, entry, wanted) for entry in ranking]
         order = best_first(ranking, tried)
         ranking, releases = [ranking[i] for i in order], [tried[i] for i in order]
-        note = "Ranked by what the release of the job loses with each."
+        note = "Ranked by the loss of the job's release with each method."
     if output is not None:
         write_hierarchy(ranking[0].hierarchy, output)
     listed = [
@@ -313,9 +313,7 @@ def suggest(
             levels = [", ".join(labels) for labels in _first_labels(entry.hierarchy)]
             console.print(Text(f"{_called(entry.builder)}: {' | '.join(levels)}"))
             if entry.unsure:
-                console.print(
-                    Text(f"  unsure what they mean: {len(entry.unsure)} ({some(entry.unsure)})", style="yellow")
-                )
+                console.print(Text(f"  uncertain meaning: {len(entry.unsure)} ({some(entry.unsure)})", style="yellow"))
         console.print(Text(f"Best: {ranking[0].method}: {ranking[0].reason}."))
         console.print(
             Text(f"Loss: at the lowest level with groups of at least {k} rows; typical: averaged over larger k.")
@@ -431,7 +429,7 @@ def _short(sizes: Any) -> str:
 
 def _agreement(files: list[Path], groups: tuple[int, ...], shared: tuple[tuple[int, ...], ...], same: bool) -> str:
     if same:
-        return "They generalize every value alike."
+        return "They generalize every value in the same way."
     return "\n".join(
         f"{files[0].name} and {files[i].name} share {shared[0][i]} groups of values (of {groups[0]} and {groups[i]})."
         for i in range(1, len(files))

@@ -12,7 +12,7 @@ from kanopy._parameter_types import refuse
 from kanopy.cli import options as o
 from kanopy.cli.console import emit, grid
 
-Name = Annotated[str | None, typer.Argument(help="Only this one, with its parameters.", show_default=False)]
+Name = Annotated[str | None, typer.Argument(help="Show only this one, with its parameters.", show_default=False)]
 
 
 @o.command()
@@ -206,17 +206,17 @@ def treatments_given(texts: Iterable[str]) -> dict[str, Any]:
     from kanopy._parameters import make, parse
     from kanopy.treatments.registry import TREATMENTS
 
-    settings_of_columns: dict[str, Any] = {}
+    treatment_of_column: dict[str, Any] = {}
     wrong = [text for text in texts if not all(text.partition("=")[::2])]
     refuse([f"A treatment is written COLUMN=METHOD[:name=value;…], not {short(text)}." for text in wrong])
     for text in texts:
         column, _, method_text = text.partition("=")
         method, _, parameters = method_text.partition(":")
         kind = TREATMENTS.find(method.strip())
-        settings_of_columns[column.strip()] = make(
-            kind, parse(kind, [parameter_text for parameter_text in parameters.split(";") if parameter_text.strip()])
+        treatment_of_column[column.strip()] = make(
+            kind, parse(kind, [setting for setting in parameters.split(";") if setting.strip()])
         )
-    return settings_of_columns
+    return treatment_of_column
 
 
 def show_treatments(out: Any, result: Any) -> None:

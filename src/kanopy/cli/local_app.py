@@ -16,13 +16,13 @@ PASSWORD = "KANOPY_APP_PASSWORD"
 
 @o.command()
 def app(
-    data: Annotated[str | None, typer.Argument(help="A table to open first, as every command takes it.")] = None,
+    data: Annotated[str | None, typer.Argument(help="A table to open, in any form that every command accepts.")] = None,
     port: Annotated[int | None, typer.Option(help="The port [default: the first free one from 8790 on].")] = None,
     host: Annotated[
-        str, typer.Option(help=f"The address to listen on; other than this machine asks for {PASSWORD}.")
+        str, typer.Option(help=f"The address to listen on; an address other than this machine requires {PASSWORD}.")
     ] = "127.0.0.1",
     browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open the page in the browser.")] = True,
-    project: Annotated[Path, typer.Option(help="The folder that keeps the work.")] = Path("kanopy-project"),
+    project: Annotated[Path, typer.Option(help="The project folder.")] = Path("kanopy-project"),
 ) -> None:
     """Open the page: look at hierarchies, move sliders, take the release home. Everything stays on this machine."""
     from rich.text import Text

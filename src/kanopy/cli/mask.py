@@ -26,13 +26,13 @@ def mask(
     targets: Annotated[
         str | None,
         typer.Option(
-            help="What may replace an answer: frequent (the default; an answer that k people gave, a broader term, or "
-            "*) or any (as in the thesis; one person's words may be published k times)."
+            help="What may replace an answer: frequent (the default: an answer that k people gave, a broader term, "
+            "or *) or any (as in the thesis: one person's words may be published k times)."
         ),
     ] = None,
     allow: Annotated[
         list[str] | None,
-        typer.Option(help=f"Kinds of texts that count as answers like others: number, place, date, …; {o.SEVERAL}."),
+        typer.Option(help=f"Kinds of texts to treat as ordinary answers: number, place, date, …; {o.SEVERAL}."),
     ] = None,
     guide: Annotated[
         str | None,
@@ -40,7 +40,7 @@ def mask(
             help="A similarity measure (wu-palmer, the default; path, lin, …), discernibility, random or random-record."
         ),
     ] = None,
-    measure: Annotated[str | None, typer.Option(help="State quality in another measure than the guide.")] = None,
+    measure: Annotated[str | None, typer.Option(help="The measure of quality, if not that of --guide.")] = None,
     algorithm: Annotated[
         str | None,
         typer.Option(help="fusion (the default), local-recoding, semantic-microaggregation or semantic-swapping."),
@@ -48,12 +48,16 @@ def mask(
     search: Annotated[
         str | None, typer.Option(help="greedy (as in the thesis; the default) or refined (keeps more meaning).")
     ] = None,
-    heuristics: Annotated[str | None, typer.Option(help="Which of the three are on, e.g. 12.")] = None,
+    heuristics: Annotated[str | None, typer.Option(help="The heuristics in use, e.g. 12 for the first two.")] = None,
     ontology: Annotated[
         str | None, typer.Option(help="`wordnet` (the default), or an ontology file; several joined by +.")
     ] = None,
-    vgh: Annotated[Path | None, typer.Option(help="An ordinary hierarchy file as the ontology.")] = None,
+    vgh: Annotated[Path | None, typer.Option(help="A hierarchy file to use as the ontology.")] = None,
     senses: Annotated[Path | None, typer.Option(help="A file of chosen senses and synonyms (.senses.toml).")] = None,
+    decisions: Annotated[
+        Path | None,
+        typer.Option(help="A mapping of an earlier run with decisions: accept, name or suppress single changes."),
+    ] = None,
     unknown: Annotated[
         str | None, typer.Option(help="Values the ontology lacks: own-class (the default), embedding or error.")
     ] = None,
@@ -62,7 +66,7 @@ def mask(
     diversity: Annotated[
         str | None, typer.Option(help="Different confidential values per group, e.g. 2 or illness=3.")
     ] = None,
-    seed: Annotated[int | None, typer.Option(help="Settles what is left to chance.")] = None,
+    seed: Annotated[int | None, typer.Option(help="The seed of random choices.")] = None,
     layout: o.Form = None,
     **given: Any,
 ) -> None:
@@ -73,12 +77,13 @@ def mask(
     from kanopy.masking.job import MaskJob
 
     if embedding is not None and not embedding.is_dir():
-        raise JobError(f"There is no folder {str(embedding)!r} with a model. Give the folder of one.")
+        raise JobError(f"There is no folder {str(embedding)!r} with a model. Give the folder of a local model.")
     sensitive = o.columns(given["sensitive"])
     asked: dict[str, Any] = {
         "targets": targets, "allow": o.columns(allow) or None, "guide": guide, "measure": measure, "search": search,
         "heuristics": heuristics, "ontology": ontology if vgh is None else read_hierarchy(vgh), "senses": senses,
-        "unknown": unknown, "embedding": embedding, "seed": seed, "text": o.columns(text) or None,
+        "decisions": decisions, "unknown": unknown, "embedding": embedding, "seed": seed,
+        "text": o.columns(text) or None,
     }  # fmt: skip
     asked = {name: value for name, value in asked.items() if value is not None}
     columns: dict[str, Any] = {"weights": _per_column(weights, "weights")} if weights else {}
@@ -107,7 +112,7 @@ def mask(
             diversity=_diversity(diversity, sensitive),
         )  # fmt: skip
         o.settle(job)
-    publish(data, output, job, layout.over(job), given, read=[given["job"], vgh, senses], engine="memory")
+    publish(data, output, job, layout.over(job), given, read=[given["job"], vgh, senses, decisions], engine="memory")
 
 
 @o.command("k", "shuffle", seed=0, needs={"seed": o.DRAWN})
@@ -125,7 +130,8 @@ def baseline(
         float | None,
         typer.Option(
             help="noise: a share of the spread (0.1); rounding: the base; resampling: draws (3); rank-swapping: "
-            "percent of the rows (5); pram: the probability to stay (0.8); sampling: a share of the rows (0.1)."
+            "percent of the rows (5); pram: the probability that a value stays (0.8); sampling: a share of the "
+            "rows (0.1)."
         ),
     ] = None,
     layout: o.Form = None,
@@ -149,7 +155,9 @@ def baseline(
     check_outputs(inputs, table=None if output == STANDARD else output)
     by_group = method == "representatives"
     if given["k"] is not None and not by_group:
-        raise JobError(f"{method} promises no k. Leave -k out, or use `kanopy mask` or `kanopy anonymize`.")
+        raise JobError(
+            f"{method} does not guarantee k-anonymity. Leave -k out, or use `kanopy mask` or `kanopy anonymize`."
+        )
     if by_group and amount is not None:
         raise JobError("representatives takes -k, the people in each group, and no amount.")
     source = read_data(data, layout)
@@ -227,24 +235,24 @@ def show_masking(out: Any, result: Any, output: str, report: Path | None) -> Non
     if as_they_are:
         out.print(
             Text("! ", style="bold yellow").append(
-                f"Only {', '.join(columns)} {'is' if len(columns) == 1 else 'are'} protected. Published as they are, "
-                f"and not protected: {', '.join(as_they_are)}. Name with --quasi what others may know.",
+                f"Only {', '.join(columns)} {'is' if len(columns) == 1 else 'are'} protected. Published unchanged, "
+                f"and not protected: {', '.join(as_they_are)}. Name columns that an attacker may know with --quasi.",
                 style="default not bold",
             )
         )
     if result.masked.guarantees_k:
         out.print(
             f"[bold green]✓[/] Every published combination of {', '.join(columns)} is shared by at least "
-            f"[bold]{counted(result.verification.smallest_class, 'row')}[/] (k = {result.job.k}), "
-            "checked again on what is published."
+            f"[bold]{counted(result.verification.smallest_class, 'row')}[/] (k = {result.job.k}), verified on the "
+            "published labels."
         )
     else:
-        out.print("[bold yellow]![/] Answers were swapped. No number of equal rows is promised.")
+        out.print("[bold yellow]![/] Answers were swapped. k-anonymity is not guaranteed.")
     if result.job.targets == "any":
         rare = summary["rare_answers_shown"]
         out.print(
             f"[bold yellow]![/] {counted(rare, 'published answer')} {'was' if rare == 1 else 'were'} given by fewer "
-            f"than {result.job.k} people: --targets any publishes the words of single people."
+            f"than {result.job.k} people: --targets any publishes answers of single people."
         )
     show_untouched(out, result)
     substitutions = result.evaluation.substitutions()

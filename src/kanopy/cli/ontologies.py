@@ -29,7 +29,7 @@ def compile_ontology(
         Path, typer.Argument(help="A WordNet dict folder, or a .xml .obo .owl .rdf .ttl .csv .tsv file.")
     ],
     output: Annotated[Path, typer.Option("--output", "-o", help="The compiled file to write (.npz).")],
-    name: Annotated[str, typer.Option(help="What to call the ontology.")] = "",
+    name: Annotated[str, typer.Option(help="The name of the ontology.")] = "",
     is_a: Annotated[list[str] | None, typer.Option(help="A relation that counts as is-a; may be repeated.")] = None,
 ) -> None:
     """Compile an ontology into one small file that loads fast."""
@@ -87,14 +87,15 @@ def _show_info(taxonomy: Taxonomy, file: str) -> None:
 @o.command("depth_offset", needs={"depth_offset": o.PAIRS})
 def similarity(
     depth_offset: int | None,
-    words: Annotated[list[str] | None, typer.Argument(help="Words; a sense is written tiger#2.")] = None,
-    measure: Annotated[str, typer.Option(help="wu-palmer if not given.")] = "",
+    words: Annotated[list[str] | None, typer.Argument(help="Words; tiger#2 is the second sense of tiger.")] = None,
+    measure: Annotated[str, typer.Option(help="The similarity measure [default: wu-palmer].")] = "",
     ontologies: Annotated[
-        list[str] | None, typer.Option("--ontology", help="`wordnet` or a file; several are combined.")
+        list[str] | None, typer.Option("--ontology", help="`wordnet` or a file; repeat it to combine several.")
     ] = None,
-    pairs: Annotated[Path | None, typer.Option(help="A CSV file of two columns: all its pairs at once.")] = None,
+    pairs: Annotated[Path | None, typer.Option(help="A CSV file with two columns: compare all its pairs.")] = None,
     benchmark: Annotated[
-        Path | None, typer.Option(help="A CSV file word,word,rating: how well every measure agrees with people.")
+        Path | None,
+        typer.Option(help="A CSV file word,word,rating: show how well every measure agrees with the ratings."),
     ] = None,
 ) -> None:
     """How similar words are in meaning: the best over their senses, unless a sense is given."""

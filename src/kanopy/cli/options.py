@@ -23,7 +23,7 @@ from kanopy.cli.console import STANDARD, begin, note
 
 # Written out, so that help needs no search; a test compares the names with the dictionaries.
 METRIC_HELP = "The loss to minimise: loss, loss-geometric, aecs, discernibility, precision, entropy, height."
-MODEL_HELP = "A privacy model besides k, e.g. t-equal:income:0.2; repeatable, all must hold. See `kanopy models`."
+MODEL_HELP = "A further privacy model, e.g. t-equal:income:0.2; repeatable, all must hold. See `kanopy models`."
 ALGORITHM_HELP = "The algorithm: optimal (the default), best, mondrian, … `kanopy algorithms` lists all."
 SEVERAL = "separated by commas; repeatable"
 
@@ -54,106 +54,94 @@ LedgerFolder = Annotated[
     Path | None,
     typer.Option(
         "--ledger",
-        help="A folder for internal use that records what each release says of everybody: the promise then holds for "
-        "all of its releases together.",
+        help="A folder for internal use that records what each release discloses about each person: the promise then "
+        "holds for all releases together.",
     ),
 ]
 Form = Any
 """How the file of a table is read (`Layout`): a parameter `layout` of a command stands for these options."""
 FORM: dict[str, tuple[Any, str]] = {
-    "encoding": (str | None, "The encoding of delimited text, if it is not found right: cp1252, …"),
-    "delimiter": (str | None, "What parts the fields of delimited text, if it is not found right: ';', tab, …"),
-    "sheet": (str | None, "The sheet of a workbook, if the likely one is not meant."),
-    "header_row": (int | None, "The row that names the columns, from 1, if it is not found right."),
+    "encoding": (str | None, "The encoding of delimited text, if detection fails: cp1252, …"),
+    "delimiter": (str | None, "The delimiter of text files, if detection fails: ';', tab, …"),
+    "sheet": (str | None, "The sheet of a workbook, if the detected one is wrong."),
+    "header_row": (int | None, "The row with the column names, counted from 1, if detection fails."),
 }
 SolutionFile = Annotated[
-    Path | None,
-    typer.Option(help="Write the solution, for `kanopy apply` to new rows. It holds original values: keep it inside."),
+    Path | None, typer.Option(help="Write the solution, for `kanopy apply` to new rows. For internal use.")
 ]
-JoiningColumn = Annotated[
-    str | None, typer.Option("--on", help="A column that tells which rows of both tables belong together.")
-]
+JoiningColumn = Annotated[str | None, typer.Option("--on", help="The key column that joins the rows of both tables.")]
 EarlierRelease = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--beside",
-        help="An earlier release of the same people, or another table: what do all give away together? Repeatable.",
-    ),
+    list[str] | None, typer.Option("--beside", help="An earlier release, or another table, to examine too; repeatable.")
 ]
 EarlierQuasi = Annotated[
     list[str] | None,
-    typer.Option(help="Quasi-identifiers of the earlier release [default: its manifest says, else the same]."),
+    typer.Option(help="Quasi-identifiers of the earlier release [default: those of its manifest, or the same]."),
 ]
-ReleaseHierarchies = Annotated[
-    Path | None, typer.Option(help="A folder with the hierarchies whose labels the release uses.")
-]
+ReleaseHierarchies = Annotated[Path | None, typer.Option(help="A folder with the hierarchies of the release.")]
 
 COLUMNS, FILE, TEXT, FLAG = list[str] | None, Path | None, str | None, bool
 SHARED: dict[str, tuple[Any, ...]] = {
     "job": (FILE, "A job file (`kanopy init` writes one)."),
-    "quasi": (COLUMNS, f"Quasi-identifiers: columns others may know, {SEVERAL}.", "--quasi", "-q"),
-    "sensitive": (COLUMNS, f"Columns nobody should learn about others, {SEVERAL}.", "--sensitive", "-s"),
-    "identifiers": (COLUMNS, f"Columns that never leave, {SEVERAL}."),
-    "withheld": (COLUMNS, f"Columns that stay out, such as weights or the design of a sample, {SEVERAL}."),
-    "insensitive": (COLUMNS, f"Columns that are published as they are, {SEVERAL}."),
+    "quasi": (COLUMNS, f"Quasi-identifiers: columns that an attacker may know, {SEVERAL}.", "--quasi", "-q"),
+    "sensitive": (COLUMNS, f"Sensitive columns: published; models can guard them, {SEVERAL}.", "--sensitive", "-s"),
+    "identifiers": (COLUMNS, f"Columns that identify people and are not published, {SEVERAL}."),
+    "withheld": (COLUMNS, f"Columns that are not published although they identify nobody, such as weights, {SEVERAL}."),
+    "insensitive": (COLUMNS, f"Columns that are published unchanged, {SEVERAL}."),
     "rest": (TEXT, "Columns without a role: 'leave out' (the default) or publish."),
-    "allow_dependent": (COLUMNS, f"Columns published though they tell what a generalized one hides, {SEVERAL}."),
+    "allow_dependent": (COLUMNS, f"Columns to publish although they reveal a generalized column, {SEVERAL}."),
     "shuffle": (
         bool | None,
-        "Write rows in an order that tells nothing (the default), or keep theirs, which may tell who is who.",
+        "Shuffle the published rows (the default), or keep the order of the table, which may reveal who is who.",
         "--shuffle/--keep-order",
     ),
-    "unit": (COLUMNS, f"Columns that say whose row it is: k then counts people, {SEVERAL}."),
+    "unit": (COLUMNS, f"Columns that identify the person of a row; k then counts people, {SEVERAL}."),
     "known": (
         TEXT,
-        "Rows of one person that others may know: 1, 2, …, or all [default: 1, or all where rows of one are "
-        "tied together].",
+        "Rows of one person that an attacker may know: 1, 2, … or all [default: 1, or all if the rows are linked].",
     ),
-    "separator": (list[str] | None, "What parts the elements of lists in texts: column=sign; repeatable."),
-    "repeats": (TEXT, "Equal labels of one list are published once (the default) or each."),
-    "k": (int | None, "Rows that must share each published combination.", "--k", "-k"),
-    "suppress": (TEXT, "Rows that may be suppressed, e.g. 2%."),
+    "separator": (list[str] | None, "The separator of lists in texts: column=separator; repeatable."),
+    "repeats": (TEXT, "Publish equal labels of one list once (the default) or each."),
+    "k": (int | None, "Rows (people, with a unit) that must share each published combination.", "--k", "-k"),
+    "suppress": (TEXT, "The share of rows that may be suppressed, e.g. 2%."),
     "hierarchies": (FILE, "A folder with hierarchies: <column>.csv or files ending in _<column>.csv."),
     "metric": (TEXT, METRIC_HELP),
-    "margin": (float | None, "Loss beyond the least one within which a secret chooses the release, e.g. 0.05."),
+    "margin": (float | None, "Choose the release at random among those within this loss of the least, e.g. 0.05."),
+    "sample": (TEXT, "The share of rows (people, with a unit) to publish, drawn at random in secret, e.g. 30%."),
     "model": (list[str] | None, MODEL_HELP),
-    "population": (TEXT, "The table of everybody, for models such as k-map."),
-    "missing": (TEXT, "Missing values: as-value, suppress or error."),
+    "population": (TEXT, "A table of the population, for models such as k-map."),
+    "missing": (TEXT, "What to do with missing values: as-value, suppress or error."),
     "missing_tokens": (COLUMNS, f"Texts that mean missing, such as '?,NA', {SEVERAL}."),
-    "unknown": (TEXT, "Values a hierarchy lacks: error, suppress or add."),
+    "unknown": (TEXT, "What to do with values that are not in the hierarchy: error, suppress or add."),
     "neutralize_formulas": (
         FLAG,
-        "Text files: an apostrophe before what a spreadsheet would run.",
+        "Put an apostrophe before texts that a spreadsheet would execute (text files).",
         "--neutralize-formulas",
     ),
     "param": (list[str] | None, "A parameter of algorithm or method: name=value; repeatable.", "--param", "-p"),
-    "seed": (int, "Settles what is left to chance."),
-    "budget": (TEXT, "Work a search may do: 1s, 30s, 5m of an ordinary machine. The same budget, the same bytes."),
-    "threads": (
-        int | None,
-        "Threads that search at the same time [default: one per processor]. The release stays the same.",
-    ),
-    "key_file": (FILE, "The secret key for pseudonyms [default: the variable KANOPY_KEY]."),
-    "mapping": (FILE, "Write original → published per column, with counts, as CSV. Keep it inside."),
-    "manifest": (FILE, "Write what was done, without any value of the table: .json, or .jsonld for catalogues."),
+    "seed": (int, "The seed of random choices."),
+    "budget": (TEXT, "The work of the search, in time of an ordinary machine: 1s, 30s, 5m."),
+    "threads": (int | None, "The number of threads [default: one per processor]. It does not change the release."),
+    "key_file": (FILE, "The file with the secret key, e.g. for pseudonyms [default: the variable KANOPY_KEY]."),
+    "mapping": (FILE, "Write original and published values per column, with counts, as CSV. For internal use."),
+    "manifest": (FILE, "Write a manifest, without any value of the table: .json, or .jsonld for catalogues."),
     "report": (FILE, "Write a report: a page (.html), a document (.pdf, .docx), the numbers (.json), a script (.py)."),
-    "report_values": (FLAG, "Show original rows and values in the report. Keep it inside.", "--report-values"),
+    "report_values": (FLAG, "Show original rows and values in the report. For internal use.", "--report-values"),
     "sampling_fraction": (TEXT, "The share of the population that is in the table, e.g. 2%."),
-    "sampling_weight": (TEXT, "The column with sampling weights: how many people a row stands for."),
+    "sampling_weight": (TEXT, "The column with sampling weights: how many people of the population a row represents."),
     "household": (TEXT, "The column whose equal values belong to one household."),
-    "every": (TEXT, "Rows that share each combination of a few quasi-identifiers: 2:10,3:3 for any two, any three."),
-    "target": (TEXT, "A column whose prediction is tried before and after."),
+    "every": (TEXT, "Rows that must share any combination of few quasi-identifiers: 2:10,3:3 for any two, any three."),
+    "target": (TEXT, "A column to predict from the original and from the release."),
     "ontology": (str, "`wordnet`, or an ontology file; several joined by +."),
     "measure": (str, "A similarity measure."),
-    "depth_offset": (int | None, "Wu-Palmer: what is added to a depth in links; 2 if not given, 0 counts links."),
-    "output": (FILE, "Where the result goes.", "--output", "-o"),
-    "json": (FLAG, "Print one JSON object on standard output, nothing else.", "--json"),
+    "depth_offset": (int | None, "Wu-Palmer: the number added to a depth in links [default: 2]; 0 counts links."),
+    "output": (FILE, "The file to write.", "--output", "-o"),
+    "json": (FLAG, "Print one JSON object on standard output, and nothing else.", "--json"),
 }
 """Per option its kind, its help, and its names where they are not simply its own."""
 JOB_FIELDS = (
     "quasi", "k", "suppress", "metric", "sensitive", "identifiers", "withheld", "insensitive", "rest", "missing",
     "missing_tokens", "unknown", "population", "sampling_weight", "household", "shuffle", "allow_dependent",
-    "neutralize_formulas", "unit", "known", "repeats", "margin",
+    "neutralize_formulas", "unit", "known", "repeats", "margin", "sample",
 )  # fmt: skip
 OUTPUTS = ("key_file", "mapping", "manifest", "report", "report_values", "sampling_fraction", "target")
 """What every release may read and write besides its table."""
@@ -239,17 +227,18 @@ def _has_page(given: Any) -> bool:
 
 PAGE = Needs("a report as a page (--report FILE.html) of a release that generalizes", _has_page, "job")
 PSEUDONYMS = Needs(
-    "identifiers that are pseudonymized (--pseudonymize COLUMNS), a treatment by a key or by chance, a margin, or a "
-    "ledger (--ledger FOLDER)",
+    "identifiers that are pseudonymized (--pseudonymize COLUMNS), a treatment with a key or random numbers, a "
+    "margin, a sample, or a ledger (--ledger FOLDER)",
     lambda given: (
         given.wanted.pseudonymize
         or getattr(given.wanted, "margin", 0)
+        or getattr(given.wanted, "sample", 1) < 1
         or getattr(given, "ledger", None)
         or any(treatment.secret != "none" for treatment in getattr(given.wanted, "protect", {}).values())
     ),
     "job",
 )
-HIERARCHIES = Needs("a file in that folder for a column that is looked at", _has_hierarchies, "job")
+HIERARCHIES = Needs("a file in that folder for a column in use", _has_hierarchies, "job")
 TEXT_OUTPUT = Needs("delimited text as the output (-o FILE.csv)", _writes_text)
 TEXT_INPUT = Needs("a table in delimited text", _reads_text)
 TEXT_TABLE = Needs("a table in delimited text", lambda given: is_text(_table_of(given)))
@@ -268,12 +257,12 @@ RELEASED = Needs("a release of the table (--released FILE)", lambda given: given
 WEIGHTS = Needs("sampling weights (--sampling-weight COLUMN)", lambda given: given.sampling_weight or given.job)
 SKIPPED = Needs("a job that skips rows (skip-rows)", lambda given: given.wanted.skip_rows, "job")
 DATA = Needs("data to measure on (--data FILE)", lambda given: given.data is not None)
-CHANCE = Needs("something left to chance (--learn, or --queries above 0)", lambda given: given.learn or given.queries)
+CHANCE = Needs("a random choice (--learn, or --queries above 0)", lambda given: given.learn or given.queries)
 PICTURE = Needs("a drawing (--svg FILE or --html FILE)", lambda given: given.svg is not None or given.html is not None)
-PAIRS = Needs("words or pairs to compare (--benchmark tries every measure as it is)", lambda given: not given.benchmark)
-NO_VGH = Needs("a place of its own: --vgh is the ontology already", lambda given: given.vgh is None)
-DRAWN = Needs("a method that draws at random", lambda given: given.method != "rounding")
-AUTO = Needs("the method auto, which chooses for groups of k", lambda given: given.method == "auto")
+PAIRS = Needs("words or pairs to compare (--benchmark tries every measure)", lambda given: not given.benchmark)
+NO_VGH = Needs("no --vgh, which is an ontology already", lambda given: given.vgh is None)
+DRAWN = Needs("a method with random numbers", lambda given: given.method != "rounding")
+AUTO = Needs("the method auto", lambda given: given.method == "auto")
 TIMED = Needs("an algorithm that takes a budget, such as 'best'", _has_timed)
 
 

@@ -24,40 +24,49 @@ if TYPE_CHECKING:
 @o.command(
     "job", "quasi", "k", "suppress", "hierarchies", "metric", "budget", "threads", "param", "sensitive", "identifiers",
     "withheld", "insensitive", "rest", "allow_dependent", "shuffle", "unit", "known", "separator", "repeats", "missing",
-    "missing_tokens", "unknown", "neutralize_formulas", "margin", "model", "every", "population", "sampling_weight",
-    "household", *o.OUTPUTS,
+    "missing_tokens", "unknown", "neutralize_formulas", "margin", "sample", "model", "every", "population",
+    "sampling_weight", "household", *o.OUTPUTS,
 )  # fmt: skip
 def anonymize(
     output: o.Output,
     data: o.DataOrJob = None,
     algorithm: Annotated[str | None, typer.Option(help=o.ALGORITHM_HELP)] = None,
     local: Annotated[
-        bool, typer.Option("--local", help="Rows with equal values may be published differently: loses far less.")
+        bool,
+        typer.Option(
+            "--local", help="Local recoding: rows with equal values may be published differently, which loses far less."
+        ),
     ] = False,
     bound: Annotated[
-        bool, typer.Option("--bound", help="Also prove how far from the best possible the release is (takes a while).")
+        bool, typer.Option("--bound", help="Also prove a lower bound of the loss (takes some time).")
     ] = False,
-    bound_budget: Annotated[str | None, typer.Option(help="How long proving the bound may take, e.g. 60s.")] = None,
-    drop_suppressed: Annotated[bool, typer.Option(help="Leave suppressed rows out instead of writing *.")] = False,
+    bound_budget: Annotated[str | None, typer.Option(help="The time for proving the bound, e.g. 60s.")] = None,
+    drop_suppressed: Annotated[
+        bool, typer.Option(help="Drop suppressed rows instead of publishing them as *.")
+    ] = False,
     pseudonymize: Annotated[
-        list[str] | None, typer.Option(help=f"Identifiers published as keyed hashes instead of left out, {o.SEVERAL}.")
+        list[str] | None, typer.Option(help=f"Identifiers to publish as keyed hashes, {o.SEVERAL}.")
     ] = None,
     protect: Annotated[
         list[str] | None,
         typer.Option(
-            help="How a column is treated: COLUMN=METHOD[:name=value;…], e.g. pay=round:base=100; repeatable."
+            help="The treatment of a column: COLUMN=METHOD[:name=value;…], e.g. pay=round:base=100; repeatable."
         ),
     ] = None,
     solution: o.SolutionFile = None,
     layout: o.Form = None,
-    engine: Annotated[str, typer.Option(help="Where it runs: auto, memory, stream, database or spark.")] = "auto",
+    engine: Annotated[str, typer.Option(help="The engine: auto, memory, stream, database or spark.")] = "auto",
     master: Annotated[str | None, typer.Option(help="The Spark cluster, e.g. local[2] or spark://host:7077.")] = None,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="A table of a database may be replaced.")] = False,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an existing table of the database.")] = False,
     counts: Annotated[
-        list[Path] | None, typer.Option(help="Counts that `kanopy count` kept, instead of counting again; repeatable.")
+        list[Path] | None, typer.Option(help="Counts of `kanopy count`, used instead of counting again; repeatable.")
     ] = None,
     emit_sql: Annotated[
-        str | None, typer.Option(help="Write the release as a statement for duckdb, postgres, snowflake, … instead.")
+        str | None,
+        typer.Option(
+            help="Write an SQL statement that makes the release (duckdb, postgres, snowflake, "
+            "…) instead of the release."
+        ),
     ] = None,
     ledger: o.LedgerFolder = None,
     **given: Any,
@@ -213,7 +222,8 @@ def _keep_inside(*files: Path | None) -> None:
     """Say which of the written files hold values of the original table."""
     names = [str(file) for file in files if file is not None]
     if names:
-        note(f"{', '.join(names)} {'holds' if len(names) == 1 else 'hold'} values of the original table: keep inside.")
+        verb = "contains" if len(names) == 1 else "contain"
+        note(f"{', '.join(names)} {verb} values of the original table: for internal use.")
 
 
 def _show_release(out: Any, result: Any, output: str, report: Path | None) -> None:
@@ -226,7 +236,7 @@ def _show_release(out: Any, result: Any, output: str, report: Path | None) -> No
     solution, verification = result.solution, result.verification
     proved = "proved optimal" if solution.optimal else "not proved optimal"
     if solution.algorithm == GIVEN_LEVELS:
-        proved = "taken from the job or an earlier solution, not searched"
+        proved = "given by the job or an earlier solution, not searched"
     if solution.floor and not solution.optimal:
         proved += f" (at most {solution.gap:.1%} of it avoidable)"
     of = f" of {solution.candidates:,}" if solution.judged <= solution.candidates else ""
@@ -238,8 +248,9 @@ def _show_release(out: Any, result: Any, output: str, report: Path | None) -> No
         )
     else:
         out.print(
-            f"[bold green]✓[/] Every published combination of {counted(len(result.domain.names), 'quasi-identifier')} "
-            f"is shared by at least [bold]{smallest}[/] (k = {result.job.k}), checked again on what is published."
+            "[bold green]✓[/] Every published combination of "
+            f"{counted(len(result.domain.names), 'quasi-identifier')} is shared by at least [bold]{smallest}[/] (k = "
+            f"{result.job.k}), verified on the published labels."
         )
         if (units := result.prepared.units) and units.known != 1:
             fits = units.what_fits
@@ -266,9 +277,8 @@ def _show_release(out: Any, result: Any, output: str, report: Path | None) -> No
         rows_known = "all rows" if not units.known else counted(units.known, "row")
         lost = units.count - (verification.people or 0)
         out.print(
-            f"Counted are {units.count:,} {units.called}; others may know {rows_known} of each, and {lost:,} have no "
-            f"row "
-            "left."
+            f"{units.count:,} {units.called} are counted; an attacker may know {rows_known} of each; {lost:,} of them "
+            "have no published row."
         )
     if result.bound is not None:
         loss, least = result.losses["loss"], figure(result.bound.value, down=True)
@@ -290,8 +300,8 @@ def _show_pushdown(out: Any, result: Any, output: str) -> None:
 
     out.print(
         f"[bold green]✓[/] Every published combination of {counted(len(result.job.quasi), 'quasi-identifier')} is "
-        f"shared by at least [bold]{result.smallest_class:,}[/] rows (k = {result.job.k}), "
-        "checked again where it was written."
+        f"shared by at least [bold]{result.smallest_class:,}[/] rows (k = {result.job.k}), verified where it was "
+        "written."
     )
     for model in result.job.models:
         out.print(Text("✓ ", style="bold green").append(model.said(), style="not bold default"))
@@ -301,9 +311,7 @@ def _show_pushdown(out: Any, result: Any, output: str) -> None:
         out.print(grid(("column", ">level", ">of"), lines))
     out.print(f"{result!r}"[1:-1])
     risk = result.risk()
-    out.print(
-        f"Who knows a row finds it with a chance of at most {risk['highest']:.2%}, {risk['average']:.2%} on average."
-    )
+    out.print(f"The chance of finding a known row is at most {risk['highest']:.2%}, {risk['average']:.2%} on average.")
     show_seconds(out, result.clock.total())
     out.print(f"Release: {output}")
 
@@ -323,7 +331,7 @@ def show_lost(out: Any, result: Any) -> None:
 
 
 def show_untouched(out: Any, result: Any) -> None:
-    """Name the columns that are published as they are, and what guards the sensitive ones."""
+    """Name the columns that are published unchanged, and what guards the sensitive ones."""
     from rich.text import Text
 
     guarded: dict[str, list[str]] = {}
@@ -353,19 +361,16 @@ def show_seconds(out: Any, seconds: dict[str, float]) -> None:
 def init(
     tables: Annotated[
         list[str],
-        typer.Argument(
-            metavar="DATA...",
-            help="The table, as every command takes it; or several tables: files, a folder, or a database.",
-        ),
+        typer.Argument(metavar="DATA...", help="The table, or several tables: files, a folder, or a database."),
     ],
     output: Annotated[Path, typer.Option("--output", "-o", help="The job file to write.")] = Path("job.toml"),
     force: Annotated[bool, typer.Option(help="Overwrite existing files.")] = False,
     hierarchies: Annotated[
         Path | None,
-        typer.Option(help="Write the hierarchies chosen into this folder [default: JOB-hierarchies beside the job]."),
+        typer.Option(help="Write the chosen hierarchies into this folder [default: JOB-hierarchies beside the job]."),
     ] = None,
     no_hierarchies: Annotated[
-        bool, typer.Option("--no-hierarchies", help="Write no hierarchies: the job names how to build them.")
+        bool, typer.Option("--no-hierarchies", help="Write no hierarchies; the job says how to build them.")
     ] = False,
     layout: o.Form = None,
 ) -> None:
@@ -419,9 +424,9 @@ def init(
         for line in guessed.decide:
             out.print(Text(line, style="bold"))
         if written:
-            out.print(Text(f"The hierarchies are in {hierarchies}: look at them, edit them, and keep them inside."))
+            out.print(Text(f"The hierarchies are in {hierarchies}. Check and edit them. They are for internal use."))
         if not guessed.job.quasi:
-            out.print(Text(f"Wrote {output}. It cannot run yet: give a column the role quasi-identifier."))
+            out.print(Text(f"Wrote {output}. The job cannot run yet: give a column the role quasi-identifier."))
             return
         out.print(Text(f"Wrote {output}. Read it, correct it, then run:"))
         out.print(

@@ -17,7 +17,7 @@ STYLES = {"holds": "green", "does not hold": "red", "not decidable": "yellow"}
 @o.command()
 def reproduce(
     paper: Annotated[str, typer.Argument(help="ayala2014, campan2011, martinez2010, yaseen2018, or all")],
-    quick: Annotated[bool, typer.Option("--quick", help="Fewer settings; done within half a minute.")] = False,
+    quick: Annotated[bool, typer.Option("--quick", help="Use fewer settings; takes at most half a minute.")] = False,
     output: Annotated[
         Path | None, typer.Option("-o", "--output", help="Folder for tables, figures and page [default: PAPER].")
     ] = None,

@@ -25,7 +25,7 @@ SHOWN_WORST = 8
 SHOWN_FAULTS = 12
 
 Weights = Annotated[str, typer.Option(help="constant, level, or one number per level: 0.5,0.3,0.2.")]
-LevelScore = Annotated[str, typer.Option(help="What stands for a level: the mean of its losses, or their max.")]
+LevelScore = Annotated[str, typer.Option(help="The score of a level: the mean of its losses, or their max.")]
 SensesFile = Annotated[
     Path | None, typer.Option("--senses", help="Senses and synonyms [default: NAME.senses.toml beside each file].")
 ]
@@ -41,7 +41,7 @@ def evaluate(
     level_score: LevelScore = "mean",
     senses: SensesFile = None,
     write_senses: Annotated[
-        bool, typer.Option("--write-senses", help="Write the senses used, to be corrected and reused.")
+        bool, typer.Option("--write-senses", help="Write the senses that were used, for correction and reuse.")
     ] = False,
     svg: Annotated[Path | None, typer.Option(help="Draw trees and curves into this SVG file.")] = None,
     html: Annotated[Path | None, typer.Option(help="Write a page with interactive trees into this file.")] = None,
@@ -108,7 +108,7 @@ def improve(
     weights: Weights = "constant",
     level_score: LevelScore = "mean",
     senses: SensesFile = None,
-    max_edits: Annotated[int, typer.Option(help="At most so many edits.")] = 10,
+    max_edits: Annotated[int, typer.Option(help="The largest number of edits.")] = 10,
 ) -> None:
     """Propose the fewest edits that lower the semantic loss of a hierarchy, with the scores before and after."""
     from kanopy._files import write_whole
@@ -222,7 +222,7 @@ def _all_choices(choices: Sequence[SenseChoices | None]) -> tuple[SenseChoices, 
             for label, name in file_choices.items():
                 if choices_so_far.setdefault(label, name) != name:
                     differing[label] = (
-                        f"{label!r} is read as {choices_so_far[label]} in all files; one file says {name}."
+                        f"{label!r} is read as {choices_so_far[label]} in all files, but one says {name}."
                     )
     source = next((one.source for one in choices if one is not None), "")
     return SenseChoices(senses, synonyms, source), list(differing.values())[:SHOWN_FAULTS]
@@ -249,15 +249,15 @@ def _show_quality(console: Any, name: str, quality: SemanticQuality) -> None:
     )
     console.print(
         Text(
-            f"With the mean of each level {quality.mean_score:.4f}; groups agree with meaning {quality.agreement:.2f} "
-            "(1: wholly, 0: as shuffled)"
+            f"With the mean of each level {quality.mean_score:.4f}; groups agree with meaning "
+            f"{quality.agreement:.2f} (1: fully, 0: like a shuffled copy)"
         )
     )
     values, labels = quality.coverage
     console.print(
         Text(
             f"The score measures what {quality.ontology} knows: {values:.0%} of the values and {labels:.0%} of the "
-            "labels above them. What it does not know counts as lost.".replace("%", " %")
+            "labels above them. Unknown values and labels count as lost.".replace("%", " %")
         )
     )
     table = grid(("level", ">LevelGSL", ">mean", ">sd", ">weight", ">weighted", "worst transitions"), ())
@@ -275,9 +275,7 @@ def _show_quality(console: Any, name: str, quality: SemanticQuality) -> None:
     if close := quality.too_close():
         labels_shown = ", ".join(f"{c.leaf} → {c.ancestor} ({c.loss:.4f})" for c in close[:SHOWN_WORST])
         more = f" and {len(close) - SHOWN_WORST} more" if len(close) > SHOWN_WORST else ""
-        console.print(
-            Text(f"Labels that may give their value away, because they are so near to it: {labels_shown}{more}")
-        )
+        console.print(Text(f"Labels that may reveal their value, because they are close to it: {labels_shown}{more}"))
     if quality.faults:
         console.print(Text(f"Faults ({len(quality.faults)}):", style="yellow"))
         for fault in quality.faults[:SHOWN_FAULTS]:
@@ -302,7 +300,7 @@ def _show_senses(console: Any, senses: Senses) -> None:
         labels_shown = ", ".join(f"{c.label} as {senses.name(c.label)}" for c in ambiguous[:5])
         more = f" and {len(ambiguous) - 5} more" if len(ambiguous) > 5 else ""
         console.print(
-            Text(f"Ambiguous, taken in the most frequent sense: {labels_shown}{more}. Correct with --write-senses.")
+            Text(f"Ambiguous, read in the most frequent sense: {labels_shown}{more}. Correct with --write-senses.")
         )
 
 

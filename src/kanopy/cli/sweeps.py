@@ -54,7 +54,7 @@ def compare(
     if output is not None:
         write_whole(output, drawn(comparison, output, data, comparison_csv, _chart))
     if comparison.stopped:
-        note("Stopped: what is missing was not run.")
+        note("Stopped. The missing entries were not run.")
     emit({**comparison.to_dict(), "seconds": clock.total()}, lambda out: _show_comparison(out, comparison, output))
 
 
@@ -153,7 +153,7 @@ def parse_ks(text: str) -> list[int]:
         range_text = range_text if len(range_text) <= 60 else range_text[:59] + "…"
         if not 1 <= len(numbers) <= 3 or (len(numbers) == 3 and numbers[2] < 1):
             raise JobError(
-                f"{range_text.strip()!r} is no value of k. Write 2..20, or 5,10,50, or 2..50..4 for every fourth."
+                f"{range_text.strip()!r} is not a value of k. Write 2..20, or 5,10,50, or 2..50..4 for every fourth."
             )
         if len(numbers) == 1:
             ks.append(numbers[0])
@@ -162,7 +162,7 @@ def parse_ks(text: str) -> list[int]:
         if numbers[0] > numbers[1]:
             raise JobError(f"{range_text.strip()!r} runs backwards. Write {numbers[1]}..{numbers[0]}.")
         if numbers[1] - numbers[0] > 100_000 * step:
-            raise JobError(f"{range_text.strip()!r} are too many values of k.")
+            raise JobError(f"{range_text.strip()!r} contains too many values of k.")
         ks += range(numbers[0], numbers[1] + 1, step)
     return list(dict.fromkeys(ks))
 
@@ -177,11 +177,12 @@ def explore(
     suppress: Annotated[str | None, typer.Option(help="Suppression limits, e.g. 0,2%,5%.")] = None,
     models: Annotated[
         list[str] | None,
-        typer.Option("--models", help="A set of models to try, joined by +; repeatable, '' for none but k."),
+        typer.Option("--models", help="A set of models to try, joined by +; repeatable; '' tries k alone."),
     ] = None,
     algorithms: Annotated[str | None, typer.Option(help="Algorithms, separated by commas.")] = None,
     state: Annotated[
-        Path | None, typer.Option(help="Keep finished points here; run again to go on after an interruption.")
+        Path | None,
+        typer.Option(help="Store finished points in this file; the same command continues after an interruption."),
     ] = None,
     layout: o.Form = None,
     **given: Any,
@@ -199,7 +200,7 @@ def explore(
     ks, output = parse_ks(k), given["output"]
     wanted = o.job_of(given, settled=not models)
     if any(isinstance(model, KAnonymity) for model in make_models(given["model"] or ())):
-        raise JobError("k is explored as such: leave 'k' out of the models, and say which to try with --k.")
+        raise JobError("Leave 'k' out of the models, and name its values with --k.")
     inputs = inputs_of(data, given["job"], wanted.population, *wanted.hierarchies.values())
     check_outputs(inputs, output, state, suffixes=SUFFIXES)
     sets = None
@@ -216,7 +217,7 @@ def explore(
                 algorithms=None if algorithms is None else [name.strip() for name in algorithms.split(",")],
             )  # fmt: skip
         except KeyboardInterrupt:
-            hint = f" Finished points are in {state}: run again to go on." if state else ""
+            hint = f" Finished points are in {state}. Run the command again to continue." if state else ""
             raise Cancelled(f"Stopped.{hint}") from None
     if output is not None:
         write_whole(output, drawn(exploration, output, data, _table, _map_chart))
@@ -255,7 +256,8 @@ def _show_map(out: Any, exploration: Any, output: Path | None) -> None:
     _about_people(out, exploration)
     none = len(exploration.points) - len(solved)
     out.print(
-        f"{len(exploration.front)} of {len(solved)} releases are beaten by no other in both loss and risk"
+        f"{len(exploration.front)} of {len(solved)} releases are on the front: no other release has less loss at no "
+        "more risk"
         + (f"; {none} points have no release" if none else "")
         + f". {exploration.judged:,} candidates were grouped."
     )

@@ -268,8 +268,9 @@ def is_database(address: str) -> bool:
     return address.startswith(POSTGRES) or KINDS.get(split_source(address)[0].suffix.lower()) in ("duckdb", "sqlite")
 
 
-def connected(address: str, place: Path | None = None) -> tuple[Connection, str, str | None, str | None]:
-    """A connection to the database behind an address, what that is called, and the table or query named. With a `place`
+def connected(address: str, database_path: Path | None = None) -> tuple[Connection, str, str | None, str | None]:
+    """A connection to the database behind an address, what that is called, and the table or query named. With a
+    `database_path`
     it is a new database, made there."""
     if address.startswith(POSTGRES):
         server, table, query = split_postgres(address)
@@ -280,11 +281,11 @@ def connected(address: str, place: Path | None = None) -> tuple[Connection, str,
         )
     path, table, query = split_source(address)
     duckdb = KINDS[path.suffix.lower()] == "duckdb"
-    if place is not None and not duckdb:
-        place.touch(exist_ok=False)
-    elif place is None and not path.is_file():
+    if database_path is not None and not duckdb:
+        database_path.touch(exist_ok=False)
+    elif database_path is None and not path.is_file():
         raise DataError(f"There is no file {str(path)!r}. Check the path.")
-    return (DuckDB if duckdb else SQLite)(place or path), str(path), table, query
+    return (DuckDB if duckdb else SQLite)(database_path or path), str(path), table, query
 
 
 def absent_database(address: str) -> Path | None:

@@ -47,7 +47,9 @@ def most_different() -> int:
     """
     setting = os.environ.get(MOST, "") or str(MOST_DIFFERENT)
     if not setting.isdigit() or int(setting) < 1:
-        raise JobError(f"{MOST} says how many distinct rows fit on one machine: a whole number, not {setting!r}.")
+        raise JobError(
+            f"{MOST} is the number of distinct rows that fit on one machine: a whole number, not {setting!r}."
+        )
     return int(setting)
 
 
@@ -55,8 +57,8 @@ def require_few(distinct_rows: int, most: int) -> None:
     """Refuse to bring more distinct rows here than fit."""
     if distinct_rows > most:
         raise TooManyDistinctRows(
-            f"The table has more than {most:,} distinct rows in the columns that decide, too many for one machine. "
-            f"Name fewer or coarser columns, or let {MOST} say that more fit."
+            f"The table has more than {most:,} distinct rows in the columns of the job, too many for one machine. "
+            f"Name fewer or coarser columns, or raise {MOST}."
         )
 
 
@@ -248,15 +250,15 @@ def require_same(plan: RecodePlan, recount: Recount) -> None:
         if not _same(meant.pairs[name], pairs, False):
             raise _differs(f"what is published for {name!r}")
     if set(seen.pairs) != set(meant.pairs) or (seen.units is None) != (meant.units is None):
-        raise _differs("what was looked at")
+        raise _differs("the examined columns")
     if seen.units is not None and meant.units is not None and not _same(meant.units, seen.units, False):
         raise _differs("whose rows are published")
 
 
 def _differs(what: str) -> VerificationFailed:
     return VerificationFailed(
-        f"What was written is not what was found: {what} differ. Nothing was published. If the table did not change "
-        "meanwhile, this is an error in Kanopy: please report it."
+        f"The written release differs from the planned one in {what}. Nothing was published. If the table did not "
+        "change meanwhile, this is an error in Kanopy: please report it."
     )
 
 

@@ -74,11 +74,11 @@ class DatabaseEngine:
             )
         table = split_postgres(output)[1] if output.startswith(POSTGRES) else split_source(output)[1]
         if not table:
-            raise DataError(f"Which table of {self.source} becomes the release? Name it after '::'.")
+            raise DataError(f"The output needs the name of a table in {self.source}. Write it after '::'.")
         there = self.connection.tables()
         if table in there:
             if not overwrite:
-                raise DataError(f"{self.source} has a table {table!r} already. Give another name, or --overwrite.")
+                raise DataError(f"{self.source} already has a table {table!r}. Give another name, or --overwrite.")
             if there[table] == self._source:
                 raise DataError(f"The output {table!r} is the input itself. Give another name.")
         self._overwrite = overwrite and table in there
@@ -286,10 +286,10 @@ class TableSink:
             with contextlib.closing(connection):
                 there = connection.tables()
         if not table:
-            raise DataError(f"Which table of {self.source} becomes the release? Name it after '::'.")
+            raise DataError(f"The output needs the name of a table in {self.source}. Write it after '::'.")
         self._replaces = table in there
         if self._replaces and not overwrite:
-            raise DataError(f"{self.source} has a table {table!r} already. Give another name, or --overwrite.")
+            raise DataError(f"{self.source} already has a table {table!r}. Give another name, or --overwrite.")
         self.table = there.get(table, ".".join(map(quoted, table.split("."))))
 
     @contextlib.contextmanager

@@ -39,7 +39,7 @@ class Lists:
         )
         if self.empty:
             lists = "list is" if self.empty == 1 else "lists are"
-            note += f" {self.empty:,} {lists} empty: that is protected like a missing value."
+            note += f" {self.empty:,} {lists} empty, which is protected like a missing value."
         return note
 
     def rolled(self, frame: pl.DataFrame, rows: Longs) -> tuple[pl.DataFrame, Longs]:
@@ -81,8 +81,8 @@ class Lists:
         wrong = labels.filter(labels.str.contains(self.separator, literal=True)).sort().to_list()
         if wrong:
             raise DataError(
-                f"Labels of {self.column!r} hold its separator {self.separator!r}: {some(wrong)}. Use labels without "
-                "it, or a column of lists (Parquet, Arrow)."
+                f"Labels of {self.column!r} contain its separator {self.separator!r}: {some(wrong)}. Use labels "
+                "without it, or a column of lists (Parquet, Arrow)."
             )
         return texts.list.join(self.separator).replace("", None)
 
@@ -111,9 +111,8 @@ def unrolled(
         return frame, None
     if len(list_columns) > 1:
         raise DataError(
-            f"{some(list_columns)} hold lists, and only one column of lists can be protected at a time: what others "
-            f"know of "
-            "one and of the other would have to be combined. Give the others another role, or release them apart."
+            f"{some(list_columns)} contain lists, and a job can protect only one column of lists. Give the others "
+            "another role, or publish them separately."
         )
     name, separator = list_columns[0], separators.get(list_columns[0])
     column = frame[name]
@@ -123,14 +122,15 @@ def unrolled(
     inner = column.dtype.inner  # type: ignore[attr-defined]
     if inner.is_nested():
         raise DataError(
-            f"The column {name!r} holds lists of {inner} values, e.g. {some(column.drop_nulls().head(2).to_list())}. "
-            "Only lists of single numbers, texts, dates and truth values can be protected: flatten them first."
+            f"The column {name!r} contains lists of {inner} values, e.g. "
+            f"{some(column.drop_nulls().head(2).to_list())}. Only lists of single numbers, texts, dates and truth "
+            "values can be protected: flatten them first."
         )
     column = (column.arr.to_list() if isinstance(column.dtype, pl.Array) else column).list.drop_nulls()
     bare = column.list.len().fill_null(0) == 0
     empty = int(bare.sum())
     if empty == frame.height:
-        raise DataError(f"All lists of {name!r} are empty: there is nothing to protect. Leave the column out.")
+        raise DataError(f"All lists of {name!r} are empty. Leave the column out.")
     # An empty list keeps its row, with a missing element: what else is known of it is protected too.
     filled = pl.when(bare).then(pl.lit([None], dtype=column.dtype)).otherwise(column).alias(name)
     long = frame.with_columns(filled).with_row_index(ROW).explode(name)

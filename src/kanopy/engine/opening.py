@@ -39,8 +39,10 @@ def place_of(data: Any, asked: str = "auto") -> str:
     if asked == "auto":
         return there
     if there not in (PATH, asked):
-        held = "a frame of Spark stays on its cluster" if there == "spark" else "a table in memory stays there"
-        raise JobError(f"The engine {asked!r} reads a file or a database, and {held}. Give a path, or no engine.")
+        held = "a Spark frame is on its cluster" if there == "spark" else "this table is in memory"
+        raise JobError(
+            f"The engine {asked!r} reads a file or a database, and {held}. Give a path, or leave the engine out."
+        )
     return asked
 
 

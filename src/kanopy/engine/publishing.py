@@ -21,7 +21,9 @@ MOST_PAIRS = 1 << 22
 
 def changed(name: str) -> DataError:
     """The error for a table that is not the same when it is read a second time."""
-    return DataError(f"{name} changed while it was read: it now has rows that were not counted. Nothing was written.")
+    return DataError(
+        f"{name} changed while Kanopy read it: it now has rows that were not counted. Nothing was written."
+    )
 
 
 def tally_of_distinct_rows(plan: RecodePlan) -> Tally:

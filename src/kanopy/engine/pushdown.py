@@ -324,7 +324,7 @@ class DistinctTable:
     def classes(self, release: str, as_they_are: Sequence[str]) -> tuple[int, int, int, int, int]:
         """Of a release: rows, rows with `*` everywhere, other classes, the smallest of these, and their sizes squared.
 
-        Also compares its classes with those that were meant, but for columns that are published as they are; what
+        Also compares its classes with those that were meant, but for columns that are published unchanged; what
         differs is told by -1 rows.
         """
         backend, quote = self.place, self.place.dialect.name

@@ -126,7 +126,7 @@ class SparkEngine:
         if output is not None:
             self._files, self._path = _file_system(self.session, output)
             if self._files.exists(self._path):
-                raise DataError(f"{output} exists already. Give another name: a folder is never written over.")
+                raise DataError(f"{output} exists already. Give another name: folders are never overwritten.")
 
     @cached_property
     def schema(self) -> pl.Schema:

@@ -260,7 +260,7 @@ def emitted(plan: RecodePlan, table: str, release: str, dialect: str, *, shuffle
     """One statement that makes the release of a table, for a database that Kanopy does not reach; with `shuffle` its
     rows are sorted by what they publish.
 
-    It holds original values, those that decide: keep it inside.
+    For internal use: it contains original values.
     """
     try:
         import sqlglot

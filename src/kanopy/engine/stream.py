@@ -204,7 +204,7 @@ class StreamEngine:
     def _numbered(
         self, distinct_rows: Tally, counted: _Counted | None, keys: list[str], others: list[str]
     ) -> Iterator[tuple[Ints, pl.DataFrame]]:
-        """Batches of the columns that are published as they are, beside the distinct row of every row."""
+        """Batches of the columns that are published unchanged, beside the distinct row of every row."""
         if counted is not None and counted.kept is not None:
             yield from counted.kept.beside(self.scan.batches(others) if others else None, self.source)
             return

@@ -148,22 +148,25 @@ class Tally:
 
     def add(self, columns: Sequence[pl.Series]) -> Ints:
         """The numbers of more rows."""
-        return self._rows.add([own.codes(column) for own, column in zip(self.coders, columns, strict=True)])
+        return self._rows.add(
+            [column_coder.codes(column) for column_coder, column in zip(self.coders, columns, strict=True)]
+        )
 
     def add_all(
         self, table: pl.LazyFrame, places: Sequence[int], *more: pl.Expr
     ) -> Iterator[tuple[Ints, pl.DataFrame]]:
         """The same for a table that is read piece by piece; `more` is read beside its columns at `places`."""
         columns = [
-            own.read(pl.nth(at)).alias(f"c{n}") for n, (own, at) in enumerate(zip(self.coders, places, strict=True))
+            column_coder.read(pl.nth(at)).alias(f"c{n}")
+            for n, (column_coder, at) in enumerate(zip(self.coders, places, strict=True))
         ]
         # Without a column, a batch would not know how many rows it has.
         some = [] if columns or more else [pl.nth(0).is_null().alias("row")]
         for batch in table.select(*columns, *more, *some).collect_batches(
             maintain_order=True, chunk_size=BATCH_ROWS, engine="streaming"
         ):
-            own = batch.get_columns()[: len(columns)]
-            yield self.add(own) if columns else self.add_alike(batch.height), batch
+            batch_columns = batch.get_columns()[: len(columns)]
+            yield self.add(batch_columns) if columns else self.add_alike(batch.height), batch
 
     def codes(self) -> list[Ints]:
         """Per column the codes of the distinct rows."""

@@ -218,7 +218,7 @@ def column_of(values: Iterable[Any] | Column, counts: Iterable[int] | None = Non
         items = array.tolist() if array is not None else _as_list(values)
         column = _from_objects(items, weights, name)
     if column.size == 0:
-        raise HierarchyError(f"{column.where} holds no values, only missing ones. There is nothing to generalize.")
+        raise HierarchyError(f"{column.where} contains only missing values. Leave the column out.")
     return column
 
 
@@ -266,7 +266,7 @@ def _from_numbers(array: npt.NDArray[Any], weights: Longs | None, name: str) -> 
         if np.isinf(array).any():
             raise HierarchyError(_infinite(name))
     elif array.dtype.kind == "u" and len(array) and int(array.max()) >= LARGEST:
-        raise HierarchyError(f"The column {name!r} holds whole numbers of more than 61 bits. Treat it as text.")
+        raise HierarchyError(f"The column {name!r} contains whole numbers of more than 61 bits. Treat it as text.")
     if weights is None:
         distinct, counted = np.unique(array, return_counts=True)
     else:
@@ -281,14 +281,14 @@ def _from_numbers(array: npt.NDArray[Any], weights: Longs | None, name: str) -> 
 
 def _infinite(name: str) -> str:
     return (
-        f"The column{f' {name!r}' if name else ''} holds infinite values, which fit into no interval. "
-        "Replace them by a largest value (top coding) or treat them as missing."
+        f"The column{f' {name!r}' if name else ''} contains infinite values, which do not fit into an interval. "
+        "Replace them by a largest value (top coding), or treat them as missing."
     )
 
 
 def _integers(distinct: Longs, counts: Longs, name: str) -> Column:
     if len(distinct) and max(abs(int(distinct[0])), abs(int(distinct[-1]))) >= LARGEST:
-        raise HierarchyError(f"The column {name!r} holds whole numbers of more than 61 bits. Treat it as text.")
+        raise HierarchyError(f"The column {name!r} contains whole numbers of more than 61 bits. Treat it as text.")
     return Column("integer", lambda: [str(x) for x in distinct.tolist()], counts, name, distinct, distinct)
 
 
@@ -333,7 +333,7 @@ def on_decimal_grid(column: Column) -> Column:
     extent = float(column.numbers[-1] - column.numbers[0])
     digits = max(0, math.ceil(math.log10(GRID_STEPS / extent))) if extent > 0 else 0
     if float(np.abs(column.numbers).max()) * 10.0**digits >= LARGEST:
-        raise HierarchyError(f"{column.where} holds numbers too large to divide their range. Rescale them.")
+        raise HierarchyError(f"{column.where} contains numbers that are too large to divide their range. Rescale them.")
     positions = np.floor(column.numbers * 10.0**digits).astype(np.int64)
     return Column("real", column.labels, column.counts, column.name, positions, column.numbers, digits, [0.0])
 
@@ -387,7 +387,7 @@ def _number_array(values: list[Any], kind: type[np.int64] | type[np.float64], na
     try:
         return np.array(values, kind)
     except OverflowError as error:
-        message = f"The column {name!r} holds whole numbers of more than 61 bits. Treat it as text."
+        message = f"The column {name!r} contains whole numbers of more than 61 bits. Treat it as text."
         raise HierarchyError(message) from error
 
 
@@ -439,7 +439,7 @@ def _decimals(items: list[tuple[Decimal, str, int]], name: str) -> Column:
         raise HierarchyError(_infinite(name))
     beyond = [label for value, label, _ in items if value and max(abs(value.adjusted()), -_exponent(value)) > 300]
     if beyond:  # no machine number holds them
-        what = f"numbers beyond all measure: {some(beyond)}. Correct them or treat them as missing."
+        what = f"numbers that are too large: {some(beyond)}. Correct them or treat them as missing."
         raise HierarchyError(f"The column{f' {name!r}' if name else ''} holds {what}")
     digits = max((max(0, -_exponent(value)) for value, _, _ in items), default=0)
     ordered = sorted(items)
@@ -469,7 +469,7 @@ def _numbers_in_text(column: Column, method: str) -> Column:
         return replace(_decimals(items, column.name), measure=read[1])
     if wrong:
         raise HierarchyError(
-            f"{column.where} holds text where {method} needs numbers: {some(wrong)}. "
-            "Declare these values missing, correct them, or use a method for text (order, groups, prefix, suppress)."
+            f"{column.where} contains texts, and {method} needs numbers: {some(wrong)}. Declare these values "
+            "missing, correct them, or use a method for text (order, groups, prefix, suppress)."
         )
     return _decimals(items, column.name)

@@ -142,7 +142,7 @@ def forest(
     if leaves is not None:
         wrong = [label for label in leaves if label not in above]
         if wrong:
-            raise HierarchyError(f"No such leaves in the hierarchy: {some(wrong)}.")
+            raise HierarchyError(f"These leaves are not in the hierarchy: {some(wrong)}.")
         not_leaves = [label for label in leaves if label in inner]
         if not_leaves:
             raise HierarchyError(f"These have children, so they cannot be leaves: {some(not_leaves)}.")

@@ -35,7 +35,7 @@ def node_of(h: Hierarchy, label: str, level: int | None = None) -> int:
         where = "" if level is None else f" at level {level}"
         raise HierarchyError(f"The hierarchy has no node {label!r}{where}. {near_miss(label, labels)}")
     if len(nodes) > 1:
-        raise HierarchyError(f"{len(nodes)} nodes are called {label!r}. Say at which level.")
+        raise HierarchyError(f"{len(nodes)} nodes are called {label!r}. State the level.")
     return nodes[0]
 
 
@@ -180,7 +180,7 @@ def _placed(groups: Mapping[str, Iterable[str]], allowed: Mapping[str, int], unk
             if member not in allowed:
                 raise HierarchyError(f"{unknown} {member!r}. {near_miss(member, allowed)}")
             if member in placed:
-                raise HierarchyError(f"{member!r} is put into both {placed[member]!r} and {group!r}. Choose one.")
+                raise HierarchyError(f"{member!r} is in both {placed[member]!r} and {group!r}. Choose one.")
             placed[member] = group
     return placed
 

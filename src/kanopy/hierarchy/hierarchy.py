@@ -147,7 +147,7 @@ class Hierarchy(HtmlReprMixin):
             raise HierarchyError("Interval nodes must be ordered so that a parent comes after its children.")
         children = nodes[inner]
         if (low[children] < low[parent[inner]]).any() or (high[children] > high[parent[inner]]).any():
-            raise HierarchyError("Some intervals stick out of their parent: the intervals do not nest.")
+            raise HierarchyError("Some intervals extend beyond their parent: the intervals do not nest.")
         return cls(size, labels, parent, name=name, low=low, high=high, table=table, level_of=level_of)
 
     @classmethod

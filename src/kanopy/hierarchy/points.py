@@ -48,7 +48,7 @@ class Points(ReprMixin):
     def notes(self) -> list[str]:
         """What was done with values that are no points."""
         return [
-            f"{len(values):,} values have no place ({problem}): {some(values)}. They share a label."
+            f"{len(values):,} values are not a place ({problem}): {some(values)}. They share a label."
             for problem, values in self.problems.items()
         ]
 
@@ -69,8 +69,8 @@ def read_points(texts: Sequence[str], *, order: str = "lat lon", where: str = "T
     unread = [text for text, pair in zip(texts, pairs, strict=True) if pair is None]
     if len(unread) == len(texts):
         raise HierarchyError(
-            f"{where} holds no points: {some(unread)}. A point is latitude and longitude in degrees (52.52, 13.405), "
-            "a WKT point, or degrees with minutes and seconds."
+            f"{where} contains no points: {some(unread)}. A point is latitude and longitude in degrees (52.52, "
+            "13.405), a WKT point, or degrees with minutes and seconds."
         )
     with np.errstate(invalid="ignore"):
         outside = (np.abs(latitude) > 90) | (np.abs(longitude) > 180)
@@ -93,7 +93,7 @@ def read_points(texts: Sequence[str], *, order: str = "lat lon", where: str = "T
         problems[UNREADABLE] = unread
     if np.isnan(latitude).all():
         raise HierarchyError(
-            f"{where} holds no points on the globe: {some(texts)}. Latitudes lie between -90 and 90, longitudes "
+            f"{where} contains no points on the globe: {some(texts)}. Latitudes lie between -90 and 90, longitudes "
             "between -180 and 180."
         )
     return Points(latitude, longitude, problems)

@@ -124,7 +124,7 @@ def suggest_hierarchies(
         raise HierarchyError(f"There is no rule {rule!r}. {near_miss(rule, RULES)}")
     if k > column.rows:
         raise HierarchyError(
-            f"{column.where} has {column.rows:,} values, fewer than k={k:,}: even one group of all is too small."
+            f"{column.where} has {column.rows:,} values, fewer than k={k:,}: even one group of all values is too small."
         )
     column = column.inferred()
     tried = candidates(column, k, style)
@@ -236,8 +236,8 @@ def _built(builders: Iterable[Builder], column: Column) -> Iterator[tuple[Builde
     """The builders that fit the column, with what they build."""
     for builder in builders:
         try:
-            meant = getattr(builder, "propose_column", None)
-            yield builder, builder.build_column(column) if meant is None else meant(column)
+            propose = getattr(builder, "propose_column", None)
+            yield builder, builder.build_column(column) if propose is None else propose(column)
         except HierarchyError:
             continue  # does not fit this column after all: a range below zero for dbgh, for example
 
@@ -246,7 +246,7 @@ def halving_note(suggestions: Sequence[Suggestion]) -> str | None:
     """Whether plain halving of the range is as good as the best, in one sentence; `None` if it was not tried.
 
     >>> print(halving_note(suggest_hierarchies(range(64), k=2)))
-    Plain halving (equal_width) is as good as the cleverer methods on this column.
+    Plain halving (equal_width) is as good as the other methods on this column.
     """
     plain = next((s for s in suggestions if isinstance(s.builder, EqualWidth)), None)
     if plain is None:
@@ -254,7 +254,7 @@ def halving_note(suggestions: Sequence[Suggestion]) -> str | None:
     best_loss = min(s.loss for s in suggestions)
     best_typical = min(s.typical_loss for s in suggestions)
     if _close(plain.loss, best_loss) and _close(plain.typical_loss, best_typical):
-        return "Plain halving (equal_width) is as good as the cleverer methods on this column."
+        return "Plain halving (equal_width) is as good as the other methods on this column."
     if _close(plain.loss, best_loss):
         return (
             f"Plain halving (equal_width) is as good at this k, but loses {plain.typical_loss:.4f} against "
@@ -477,7 +477,7 @@ def loss_at(hierarchy: Hierarchy, values: Column | Iterable[Any], k: int, *, rul
         column = column.inferred()
     unknown = [label for label in column.labels() if label not in hierarchy.index]
     if unknown:
-        hierarchy.find(unknown[0])
+        hierarchy.find(unknown[0])  # raises an error with the near misses
     rows = hierarchy.subtree_sums(_rows_per_leaf(hierarchy, column))
     width = _other_values(hierarchy) if hierarchy.low is None else _widths(hierarchy, column)
     return _judge(rule, hierarchy, rows, width)(k)

@@ -43,7 +43,7 @@ def apply_levels(
         is_published[name] = ~is_suppressed
         if table.prepared is None or is_suppressed.all():
             published[name] = _nothing(table)
-            notes.append(f"{name}: no row can be published, the table is empty.")
+            notes.append(f"{name}: no row can be published, so the table is empty.")
             continue
         domain = table.prepared.domain
         levels = tuple(whole.levels[name][column] for column in domain.names)

@@ -241,8 +241,7 @@ def find_unit(frames: Mapping[str, pl.DataFrame], keys: Mapping[str, list[str]],
     roots = [name for name in candidates if name not in parents] or candidates
     if not roots:
         raise DataError(
-            "No table has a column that is different in every row: nothing tells what rows are about. Name the "
-            "unit yourself."
+            "No table has a column with a different value in every row, so the unit is unknown. Name the unit."
         )
 
     def people(name: str) -> bool:
@@ -284,15 +283,16 @@ def guess_tables(sources: Mapping[str, Any], relative_to: Path | None = None) ->
         f"# {_about_unit(unit, keys, links)}",
         f"unit = {toml_value(str(unit))}",
         "k = 5",
-        "# How many rows besides their own an attacker may know of a person: 0, 1, 2, … or all.",
+        "# How many rows of a person, besides the row in the table of persons, an attacker may know: 0, 1, 2, … or "
+        "all.",
         "known = 1",
         'suppress = "5%"',
-        "# Keys leave as fresh numbers; hash: as keyed hashes (--key-file), the same in every release; none: "
-        "not at all.",
+        "# How keys are published: numbers (new in every release), hash (keyed hashes, --key-file), none (not "
+        "published).",
         'keys = "numbers"',
     ]
     columns: dict[str, list[dict[str, Any]]] = {}
-    decide: list[str] = [f"{name} leads to no {unit}: it is left out of the job." for name in left_out]
+    decide: list[str] = [f"{name} is not linked to {unit}: it is not part of the job." for name in left_out]
     ends = {(end.table, end.column) for link in links for end in (link.child, link.parent)} | {
         (unit.table, unit.column)
     }

@@ -148,9 +148,9 @@ class LinkedJob:
                 if key not in TABLE_SETTINGS
             ]
             if "data" not in table_settings:
-                mistakes.append(f'The table {name!r} names no data. Write data = "FILE" below [tables.{name}].')
+                mistakes.append(f'The table {name!r} has no data. Write data = "FILE" below [tables.{name}].')
             if not name or any(sign in name for sign in '/\\\0:*?"<>|'):
-                mistakes.append(f"{short(name)} cannot be the name of a table: files are named after it.")
+                mistakes.append(f"{short(name)} cannot be the name of a table, because files get this name.")
             if "." in name:
                 mistakes.append(
                     f"The name of the table {name!r} contains a full stop, which separates table and column."
@@ -158,7 +158,7 @@ class LinkedJob:
         with collected(mistakes):
             if "unit" not in plain:
                 raise JobError(
-                    'The job names no unit: the column that says whose row it is (unit = "person.person_id").'
+                    'The job names no unit, the column that identifies the person (unit = "person.person_id").'
                 )
             options["unit"] = At.read(plain["unit"])
         with collected(mistakes):
@@ -222,8 +222,8 @@ class LinkedJob:
         for name in self.key_columns(table):
             if columns.setdefault(name, {"role": "identifier"}).get("role") not in ("identifier", "unit"):
                 mistakes.append(
-                    f"{table}.{name} is a key, and keys are never published as they are. Leave its role out; keys = "
-                    '"numbers", "hash" or "none" says how they leave.'
+                    f"{table}.{name} is a key, and keys are never published unchanged. Leave its role out; keys = "
+                    '"numbers", "hash" or "none" states how they are published.'
                 )
             columns[name] = {"role": "identifier"}
         refuse(mistakes)
@@ -298,7 +298,7 @@ def _written(value: Any) -> Any:
 
 def _elsewhere(key: Any) -> str:
     if key in SETTINGS:
-        return f"{key} holds for all tables: write it above the first table."
+        return f"{key} is a setting for all tables: write it above the first table."
     return near_miss(str(key), TABLE_SETTINGS)
 
 
@@ -320,10 +320,10 @@ def _domain(domain: Any) -> tuple[At, ...]:
     columns = domain.get("columns") if isinstance(domain, Mapping) and set(domain) == {"columns"} else None
     if not isinstance(columns, (list, tuple)) or len(columns) < 2:
         raise JobError('A domain has columns = ["person.zip", "visit.zip"], at least two.')
-    found = tuple(At.read(name) for name in columns)
-    if len(set(found)) < len(found):
-        raise JobError(f"A domain names a column twice: {', '.join(map(str, found))}.")
-    return found
+    domain_columns = tuple(At.read(name) for name in columns)
+    if len(set(domain_columns)) < len(domain_columns):
+        raise JobError(f"A domain names a column twice: {', '.join(map(str, domain_columns))}.")
+    return domain_columns
 
 
 def _shift(settings: Any) -> ShiftDates | None:

@@ -91,9 +91,8 @@ def relate(job: LinkedJob, frames: Mapping[str, pl.DataFrame]) -> Related:
         if name == people and parent_links:
             raise JobError(
                 f"The table {name!r} has one row per person (unit = {job.unit}) and is a child of "
-                f"{parent_links[0].parent.table!r}: a row of that table is about several people. Only tables that "
-                f"lead to "
-                "the unit can be published together; publish the other one by itself."
+                f"{parent_links[0].parent.table!r}, in which a row is about several people. Only tables that lead to "
+                "the unit can be published together; publish the other table separately."
             )
         rows = [Parents(link, _matched(link, frame, remaining[link.parent.table])) for link in parent_links]
         lost = np.zeros(frame.height, np.bool_)
@@ -147,8 +146,7 @@ def _ordered(job: LinkedJob) -> list[str]:
         ready = sorted((name for name in left if left[name] <= set(order)), key=list(job.tables).index)
         if not ready:
             raise JobError(
-                f"The links form a cycle: {some(list(left))} refer to each other, so no table comes first. Leave one "
-                "of the links out."
+                f"The links form a cycle: {some(list(left))} refer to each other. Leave one of the links out."
             )
         order += ready
         for name in ready:
@@ -159,8 +157,8 @@ def _ordered(job: LinkedJob) -> list[str]:
             reached.add(name)
     if strangers := [name for name in order if name not in reached]:
         raise JobError(
-            f"Nothing links {some(strangers)} to the unit {job.unit}: it is not known whose rows these are. Add a link "
-            "([[links]] with from and to), or leave the table out."
+            f"Nothing links {some(strangers)} to the unit {job.unit}, so the persons of these rows are unknown. Add "
+            "a link ([[links]] with from and to), or leave the table out."
         )
     return order
 
@@ -171,8 +169,8 @@ def _require_primary(table: str, frame: pl.DataFrame, column: str) -> None:
     blank = int((key == "").sum()) if str(key.dtype) == "String" else 0
     if nulls := key.null_count() + blank:
         raise DataError(
-            f"{table}.{column} is the key of the table, and {nulls:,} of {frame.height:,} rows have none. Give every "
-            "row a key, or leave these rows out."
+            f"{table}.{column} is the key of the table, and {nulls:,} of {frame.height:,} rows have no value. Give "
+            "every row a key, or leave these rows out."
         )
     if again := frame.height - key.n_unique():
         raise DataError(
@@ -210,7 +208,7 @@ def _alike(link: Link, ours: pl.Series, theirs: pl.Series) -> tuple[pl.Series, p
     if made[0].dtype != made[1].dtype:
         raise DataError(
             f"{link.child} holds {ours.dtype} and {link.parent} holds {theirs.dtype}: keys of different types never "
-            "match, or match by chance ('01' and 1). Store both alike."
+            "match, or match by chance ('01' and 1). Store both with the same type."
         )
     return made[0], made[1]
 
@@ -228,7 +226,7 @@ def _units_through(name: str, rows: Sequence[Parents], unit_of_row: Mapping[str,
                 else parent_rows.link
             )
             raise DataError(
-                f"{wrong:,} rows of {name!r} are about two people: {other.child} leads to another person than "
+                f"{wrong:,} rows of {name!r} belong to two people: {other.child} leads to another person than "
                 f"{parent_rows.link.child}. Correct the keys, or leave one of the links out."
             )
         units_found = np.where(units_found >= 0, units_found, theirs)
@@ -240,9 +238,7 @@ def _about_orphans(
 ) -> str:
     count, ends = int(lost.sum()), [parent_rows.link for parent_rows in rows]
     through = f" ({', '.join(f'{link.child} → {link.parent}' for link in ends)})" if ends else f" ({job.unit})"
-    who = (
-        f"{count:,} of {frame.height:,} rows of {name!r} belong to nobody{through}: their key is missing or not there."
-    )
+    who = f"{count:,} of {frame.height:,} rows of {name!r} belong to nobody{through}: their key is missing or unknown."
     if job.orphans == "drop":
         return f'{who} They are left out (orphans = "drop").'
     hint = ""

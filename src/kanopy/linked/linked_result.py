@@ -77,14 +77,13 @@ class LinkedResult:
             )
             lines.append(
                 f"{checked.rare_numbers:,} of {checked.people:,} people have a number of rows per table that fewer "
-                f"than "
-                f"{k:,} share. Who knows the numbers finds them."
+                f"than {k:,} share. An attacker who knows these numbers finds them."
             )
         if checked.rare_chains > checked.rare_traces:
             lines.append(
-                f"Keys between tables of events tell which rows belong together: of {checked.rare_chains:,} people "
-                f"fewer "
-                f"than {k:,} share all rows with the rows that these refer to. Links with together = true protect this."
+                f"Keys between tables of events reveal which rows belong together: of {checked.rare_chains:,} people "
+                f"fewer than {k:,} share all rows with the rows that these refer to. Links with together = true "
+                "protect this."
             )
         return lines
 
@@ -207,8 +206,8 @@ class LinkedResult:
             if report is not None:
                 checksum = hashlib.sha256(content).hexdigest() if content else ""
                 release.bytes(Path(report), self.to_document(checksum).to_bytes(Path(report).suffix))
-            for path, own in (internal(staged_at) if internal is not None else {}).items():
-                release.bytes(path, own, private=True)
+            for path, content_of_file in (internal(staged_at) if internal is not None else {}).items():
+                release.bytes(path, content_of_file, private=True)
         return files
 
     def __repr__(self) -> str:

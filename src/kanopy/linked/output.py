@@ -46,7 +46,7 @@ def stage_database(release: Release, path: Path, frames: Mapping[str, pl.DataFra
     """Stage a new database file with a table per frame."""
     kind = DATABASES[path.suffix.lower()]
     if path.exists():
-        raise DataError(f"The database {str(path)!r} exists, and may hold other tables. Name a new file.")
+        raise DataError(f"The database {str(path)!r} exists, and may contain other tables. Name a new file.")
 
     def written(target: Path) -> None:
         target.unlink(missing_ok=True)

@@ -77,7 +77,7 @@ def shared_domains(job: LinkedJob, related: Related) -> list[tuple[At, ...]]:
     taken = {at for domain in domains for at in domain}
     for at in taken:
         if at.column not in job.job_of(at.table).quasi:
-            raise JobError(f"{at} shares labels with other columns, and is no quasi-identifier. Give it that role.")
+            raise JobError(f"{at} shares labels with other columns and is not a quasi-identifier. Give it this role.")
     by_name: dict[str, list[At]] = {}
     for name in related.order:
         if name != related.people:
@@ -153,7 +153,8 @@ def prepared_table(
     ready = prepare(frame, own_job, source=None if source is None else _named(source), progress=notify)
     if ready.lists is not None or not isinstance(ready.table, Generalizable):
         raise JobError(
-            f"The table {name!r} holds lists, which are not published together with other tables. Make a table of them."
+            f"The table {name!r} contains lists, which cannot be published together with other tables. Make a table "
+            "of the lists."
         )
     assert isinstance(ready.job, Job)
     notes = tuple(note for note in ready.all_notes if "changes nothing" not in note and "has no role" not in note)

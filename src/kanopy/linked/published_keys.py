@@ -127,8 +127,8 @@ def shifted(
     for column in wanted:
         if column in job.job_of(name).quasi:
             raise JobError(
-                f"{name}.{column} is a quasi-identifier: its labels would not be true of shifted dates. Call it "
-                "insensitive, or leave it out of [shift-dates]."
+                f"{name}.{column} is a quasi-identifier, and its labels would be wrong for shifted dates. Give it "
+                "the role insensitive, or leave it out of [shift-dates]."
             )
         if column not in frame.columns:
             raise JobError(
@@ -156,6 +156,6 @@ def _moved(column: pl.Series, days: pl.Series, at: str) -> pl.Series:
     texts = column.dtype == pl.String
     dates = column.str.to_date("%Y-%m-%d", strict=False) if texts else column
     if dates.dtype not in (pl.Date, pl.Datetime) or dates.null_count() > column.null_count():
-        raise DataError(f"{at} is to be shifted and holds values that are no dates (YYYY-MM-DD).")
+        raise DataError(f"{at} is to be shifted and contains values that are not dates (YYYY-MM-DD).")
     moved = pl.DataFrame({"d": dates, "n": days}).select(pl.col("d") + pl.duration(days=pl.col("n"))).to_series()
     return (moved.dt.to_string("%Y-%m-%d") if texts else moved.cast(dates.dtype)).alias(column.name)

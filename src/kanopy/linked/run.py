@@ -71,7 +71,7 @@ def checked_job(job: LinkedJob | Mapping[str, Any] | str, key: bytes | None) -> 
         job = LinkedJob.read(job)
     job = job if isinstance(job, LinkedJob) else LinkedJob.from_dict(job)
     if job.keys != "hash" and key is not None and job.shift_dates is None:
-        raise JobError('A secret key has no effect without keys that are hashed. Write keys = "hash" in the job.')
+        raise JobError('A secret key has no effect without hashed keys. Write keys = "hash" in the job.')
     if job.keys == "hash":
         from kanopy._table.pseudonyms import check_key
 
@@ -245,7 +245,8 @@ def _tied_search(problem: Any, algorithm: Any, union: Union, notify: Progress) -
         low, high = max(lattice.lowest[j] for j in group), min(lattice.highest[j] for j in group)
         if low > high:
             raise JobError(
-                f"{some([problem.domain.names[j] for j in group])} share labels, and their levels exclude each other."
+                f"{some([problem.domain.names[j] for j in group])} share labels, and their allowed levels exclude "
+                "each other."
             )
         ranges.append(range(low, high + 1))
     choices = list(product(*ranges))

@@ -132,12 +132,12 @@ def side_by_side(trees: Sequence[Hierarchy]) -> Hierarchy:
     table = np.ascontiguousarray(np.concatenate([*pieces, alone], axis=1), np.int32)
 
     def labels() -> list[str]:
-        found = [ABSENT] * len(parent)
+        joint_labels = [ABSENT] * len(parent)
         for number, (tree, (leaf, above)) in enumerate(zip(trees, starts, strict=True)):
             tree_labels = tree.labels
             for node, label in enumerate(tree_labels):
-                found[leaf + node if node < tree.size else above + node - tree.size] = f"{label}\0{number}"
-        return found
+                joint_labels[leaf + node if node < tree.size else above + node - tree.size] = f"{label}\0{number}"
+        return joint_labels
 
     return Hierarchy(leaves, labels, parent, name=trees[0].name, table=table)
 
@@ -200,7 +200,9 @@ def unite(
         ]
         low, high = max(a for a, _ in limits), min(b for _, b in limits)
         if low > high:
-            raise JobError(f"{' and '.join(map(str, group))} share labels, and their levels exclude each other.")
+            raise JobError(
+                f"{' and '.join(map(str, group))} share labels, and their allowed levels exclude each other."
+            )
         costs = joint_costs(
             metric, tree, [*blocks, *((tree_copy, np.zeros(0, np.int64), 0, 0.0) for tree_copy in copies)]
         )
@@ -439,8 +441,8 @@ def _sensitive(
                 or model.needs_weights
             ):
                 raise JobError(
-                    f"The model {model.name!r} of the table {name!r} does not judge several tables: models about one "
-                    "sensitive column do. Leave it out, or publish this table by itself."
+                    f"The model {model.name!r} of the table {name!r} does not support several tables; models of one "
+                    "sensitive column do. Leave it out, or publish this table separately."
                 )
             at = str(At(name, model.sensitive[0]))
             if at not in columns:

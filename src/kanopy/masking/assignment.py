@@ -71,7 +71,10 @@ def _keep_apart(table: MaskingTable, rows: Ints, plan: Plan) -> None:
         alike = attribute.similarities(pairs[:, 0], pairs[:, 1].astype(np.int64)) > 0
         if attribute.kind == TEXT:
             alike &= _true_enough(attribute, pairs, LAST_RESORT if len(table.attributes) == 1 else JOINED)
-        alike |= (pairs[:, 0] == pairs[:, 1]) | (pairs[:, 1] == neutral) | (pairs[:, 1] == target[pairs[:, 0]])
+        alike |= pairs[:, 0] == pairs[:, 1]
+        if plan.pinned and (pinned := plan.pinned[j]) is not None:
+            alike &= ~pinned[pairs[:, 0]]
+        alike |= (pairs[:, 1] == neutral) | (pairs[:, 1] == target[pairs[:, 0]])
         rows[~alike[inverse.reshape(-1)], j] = neutral
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,13 +12,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from kanopy._arrays import Ints
+from kanopy._arrays import Ints, Mask
 from kanopy._core.classes import Sensitive
 from kanopy._core.numbering import distinct_tuples
-from kanopy._errors import DataError, HierarchyError, some
+from kanopy._errors import DataError, HierarchyError, JobError, some
 from kanopy._table.guessing.personal_data import KINDS
 from kanopy.hierarchy.hierarchy import Hierarchy
 from kanopy.masking.answer_reading import NO_ANSWER, Reading, read_answers
+from kanopy.masking.decisions import WAYS, decided, read_decisions
+from kanopy.masking.exclusion import living_kinds
 from kanopy.masking.job import MaskJob
 from kanopy.masking.meanings import find_meanings, vectors_of
 from kanopy.masking.table import (
@@ -41,6 +44,8 @@ if TYPE_CHECKING:
     from kanopy.ontology.taxonomy import Taxonomy
 
 LARGEST_CATEGORY_TABLE = 8_000
+STANCES = 16
+"""More than there are stances: a person is like no animal, as a denial is like no affirmation."""
 
 
 def encode_columns(frame: pl.DataFrame, job: MaskJob) -> list[SubstitutedColumn]:
@@ -74,7 +79,9 @@ def masking_tables(
     confidential = [substituted(frame[name]) for name in job.sensitive]
     sensitive = tuple(Sensitive(c.name, tuple(label or "" for label in c.labels), c.codes) for c in confidential)
     weights = tuple(float(job.weights.get(name, 1.0)) for name in job.columns)
-    plan = Plan(tuple(p.target for p in plans), tuple(p.neutral for p in plans)) if plans else None
+    plan = None
+    if plans:
+        plan = Plan(tuple(p.target for p in plans), tuple(p.neutral for p in plans), tuple(p.pinned for p in plans))
     readings = tuple(p.reading for p in plans if p.reading is not None)
     made: dict[str, MaskingTable] = {}
     for measure in (_guiding_measure(job), job.quality_measure):
@@ -118,6 +125,7 @@ class _Planned:
     neutral: int
     reading: Reading | None = None
     terms: tuple[tuple[str, int], ...] = ()
+    pinned: Mask | None = None
 
 
 def _planned(column: SubstitutedColumn, job: MaskJob, taxonomy: Taxonomy | None) -> _Planned:
@@ -134,13 +142,25 @@ def _planned(column: SubstitutedColumn, job: MaskJob, taxonomy: Taxonomy | None)
         column.labels, counts, job.k, taxonomy, choices=_choices(job), header=column.name, allow=allow
     )
     near = functools.partial(vectors_of, job.embedding) if job.unknown == "embedding" else None
-    planned = plan_answers(reading, job.k, taxonomy, find_measure(_guiding_measure(job)), near, column.is_text)
+    measure = find_measure(_guiding_measure(job))
+    plan = functools.partial(plan_answers, reading, job.k, taxonomy, measure, near, column.is_text)
+    decisions = read_decisions(job.decisions, job.text) if job.decisions is not None else ()
+    if decisions and not column.is_text:
+        raise JobError(f"{column.name!r} holds numbers: decisions are about answers in words. Leave its lines out.")
+    pinned = None
+    if decisions:
+        planned, of_value = decided(decisions, reading, job.k, taxonomy, plan, Path(str(job.decisions)).name)
+    else:
+        planned = plan()
     texts = [*planned.terms, *([NEUTRAL] if column.is_text and NEUTRAL not in column.labels else [])]
     wider = column.extended(texts)
     neutral = wider.labels.index(NEUTRAL) if column.is_text else len(wider.labels) - 1
     target = _in_wider(planned.target, labels_known, len(column.labels), wider, neutral, len(planned.terms))
     terms = tuple(zip(planned.terms, planned.concepts, strict=True))
-    return _Planned(wider, target, neutral, reading, terms)
+    if decisions:
+        pinned = np.zeros(len(wider.labels), bool)
+        pinned[:labels_known] = of_value[:labels_known]
+    return _Planned(wider, target, neutral, reading, terms, pinned)
 
 
 def _in_wider(target: Ints, labels_known: int, values: int, wider: SubstitutedColumn, neutral: int, terms: int) -> Ints:
@@ -172,11 +192,14 @@ def _read_text(planned: _Planned, job: MaskJob, taxonomy: Taxonomy | None, measu
         if label is None or (code < len(old) and reading.kind[code] == NO_ANSWER):
             continue
         meant = old[reading.means[code]] if code < len(old) else label
-        if meant in concept_of and code >= len(old):
-            read[meant] = (Match(meant, "exact", meant, (concept_of[meant],)), 0)
+        if concept_of.get(meant, -1) >= 0 and code >= len(old):
+            match, stance = Match(meant, "exact", meant, (concept_of[meant],)), 0
         else:
+            match = reading.matches.get(meant, Match(meant, "unknown"))
             stance = int(reading.stance[reading.means[code]]) if code < len(old) else 0
-            read.setdefault(meant, (reading.matches.get(meant, Match(meant, "unknown")), stance))
+        if meant not in read:
+            kind = int(living_kinds(taxonomy, match.concepts[:1])[0]) if match.known else 0
+            read[meant] = (match, stance + STANCES * kind)
         text_of[code] = position_of_text.setdefault(meant, len(position_of_text))
     silent = {NEUTRAL, *(label for label, kind in zip(old, reading.kind, strict=False) if kind)}
     meanings = find_meanings(
@@ -262,14 +285,18 @@ def masking_notes(columns: Sequence[SubstitutedColumn], table: MaskingTable, job
         )
     for reading in table.readings:
         notes += _about(reading, job)
+    if job.decisions is not None:
+        made = Counter(each.way for each in read_decisions(job.decisions, job.text))
+        listed = ", ".join(f"{made[way]:,} × {way}" for way in WAYS if made[way]) or "none"
+        notes.append(f"Decisions of {Path(job.decisions).name}: {listed}. Names are yours: they are not checked.")
     if table.unknown and job.unknown == "own-class":
         notes.append(
             f"{len(table.unknown):,} values are not in the ontology and count as similar only to themselves: "
-            f"{some(table.unknown)}. Give them a word in a senses file, or use unknown='embedding'."
+            f"{some(table.unknown)}. Define them in a senses file, or use unknown='embedding'."
         )
     approximate = next((a.meanings.approximate for a in table.attributes if a.meanings), ())
     if approximate:
-        notes.append(f"{len(approximate):,} values were understood by a related word only: {some(approximate)}.")
+        notes.append(f"{len(approximate):,} values were read by a related word only: {some(approximate)}.")
     return notes
 
 
@@ -280,15 +307,15 @@ def _about(reading: Reading, job: MaskJob) -> list[str]:
     if counts_of_kinds:
         listed = ", ".join(f"{kind} ({count:,})" for kind, count in counts_of_kinds.items())
         notes.append(
-            f"Found in {reading.name!r} and never published as it is: {listed}. Kinds named in allow count as answers."
+            f"Found in {reading.name!r} and never published unchanged: {listed}. Kinds named in allow count as answers."
         )
     if reading.joined:
-        notes.append(f"{reading.joined:,} answers of {reading.name!r} were read as other spellings of frequent ones.")
+        notes.append(f"{reading.joined:,} answers of {reading.name!r} were read as spellings of frequent answers.")
     matched = sum(match.known for match in reading.matches.values())
     if reading.matches and 2 * matched < len(reading.matches):
         notes.append(
-            f"The ontology knows {matched:,} of {len(reading.matches):,} different answers of {reading.name!r}: are "
-            f"they "
-            "in its language? The others stay where at least k people gave them, and become * where not."
+            f"The ontology knows {matched:,} of {len(reading.matches):,} different answers of {reading.name!r}. "
+            "Check that they are in its language. Unknown answers are kept if at least k people gave them, and "
+            "become * otherwise."
         )
     return notes

@@ -13,10 +13,12 @@ from pathlib import Path
 
 import numpy as np
 
-from kanopy._arrays import Mask
+from kanopy._arrays import Ints, Mask
 from kanopy.hierarchy.builders.semantic.vocabulary import FILLERS, read_vocabulary, vocabularies, words_of
+from kanopy.ontology.taxonomy import Taxonomy
 
 SETS = Path(__file__).resolve().parents[1] / "data" / "exclusive_answers.txt"
+LIVING = ("person", "animal", "plant life")
 LONGEST = 80
 """Longer answers tell a story, in which one word settles nothing."""
 
@@ -46,6 +48,25 @@ def excluded(rare: Sequence[str], frequent: Sequence[str]) -> Mask:
             for at, other in theirs:
                 out[row, at] = _excludes(own_standing, other)
     return out
+
+
+def living_kinds(taxonomy: Taxonomy, concepts: Iterable[int]) -> Ints:
+    """What kind of living thing each concept is (0: none). No answer stands for one of another kind.
+
+    By measures of similarity a dog is near a woman: both are organisms.
+
+    >>> from kanopy.ontology.load import load_ontology
+    >>> w = load_ontology("wordnet")
+    >>> living_kinds(w, [w.sense("dog#1"), w.sense("woman#1"), w.sense("beach#1")]).tolist()
+    [2, 1, 0]
+    """
+    roots = [taxonomy.senses(word)[:1] for word in LIVING]
+    sexes = {concept for word in ("male", "female") for concept in taxonomy.senses(word)}
+    found = []
+    for one in map(int, concepts):
+        kinds = [at for at, root in enumerate(roots, 1) if root and taxonomy.is_a(one, root[0])]
+        found.append(1 if one in sexes else kinds[0] if kinds else 0)  # who answers is a person, whatever WordNet says
+    return np.array(found, np.int32)
 
 
 def _says(standing: Standing) -> bool:

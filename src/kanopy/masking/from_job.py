@@ -16,7 +16,7 @@ from kanopy.masking.job import MaskJob
 from kanopy.privacy.diversity import DifferentValues
 
 PARAMETERS = ("text", "targets", "allow", "guide", "measure", "heuristics", "search", "seed", "ontology", "senses",
-              "unknown", "embedding", "diversity")  # fmt: skip
+              "decisions", "unknown", "embedding", "diversity")  # fmt: skip
 """What the `parameters` of an ordinary job may say to a masking algorithm."""
 
 ALIKE = ("k", "algorithm", "weights", "sensitive", "identifiers", "insensitive", "missing", "missing_tokens",
@@ -27,7 +27,7 @@ READ_OTHERWISE = ("quasi", "hierarchies", "models", "parameters")
 AROUND = ("skip_rows", "column_tokens", "decimals", "neutralize_formulas", "encoding", "delimiter", "sheet",
           "header_row")  # fmt: skip
 """Those that are about reading and writing the table, whatever happens in between."""
-NO_USE = "has no use for it"
+NO_USE = "does not use it"
 WHY_NOT = {
     "suppress": "suppresses nothing",
     "suppressed_rows": "suppresses nothing",
@@ -35,14 +35,15 @@ WHY_NOT = {
     "max_levels": "has no levels",
     "unit": "counts rows, not people",
     "known": "counts rows, not people",
-    "unknown": "neither suppresses nor adds values that a hierarchy lacks",
-    "metric": "lowers no loss of hierarchies",
-    "population": "compares with no population",
-    "separators": "takes no lists apart",
-    "repeats": "takes no lists apart",
-    "sampling_weight": "knows no sampling weights",
-    "household": "knows no households",
+    "unknown": "cannot suppress or add values that are not in a hierarchy",
+    "metric": "does not minimize a loss of hierarchies",
+    "population": "does not compare with a population",
+    "separators": "does not split lists",
+    "repeats": "does not split lists",
+    "sampling_weight": "does not use sampling weights",
+    "household": "does not use households",
     "local": "generalizes nothing",
+    "sample": "draws no sample",
 }
 
 
@@ -106,9 +107,9 @@ def _diversity(job: Any) -> dict[str, int]:
     for model in job.models:
         if not isinstance(model, DifferentValues) or not MASKINGS[job.algorithm].keeps_diversity:
             raise JobError(
-                f"The algorithm {job.algorithm!r} cannot keep the model {model.name!r}: among the maskings only fusion "
-                "looks at confidential columns, and it keeps l-distinct and p-sensitive. Use an algorithm that "
-                "generalizes, such as 'optimal' or 'best'."
+                f"The algorithm {job.algorithm!r} cannot keep the model {model.name!r}: of the maskings only fusion "
+                "protects confidential columns, by l-distinct and p-sensitive. Use an algorithm that generalizes, "
+                "such as 'optimal' or 'best'."
             )
         needed_of_column[model.column] = max(model.least_size, needed_of_column.get(model.column, 0))
     return needed_of_column

@@ -59,6 +59,9 @@ TEXT = Needs("columns with free text (text=…)", lambda job: job.text)
 VECTORS = Needs("unknown='embedding', which looks at it, and columns with free text", lambda job: (
     job.text and job.unknown == "embedding"
 ))  # fmt: skip
+DECIDED = Needs("columns with free text (text=…) and targets='frequent'", lambda job: (
+    job.text and job.targets == "frequent"
+))  # fmt: skip
 GUIDE = Needs(
     "columns with free text (text=…): others are compared by numbers and hierarchies",
     lambda job: job.text or job.guide in SIZE_GUIDES,
@@ -83,17 +86,17 @@ class MaskJob(Declared):
     recoding: ClassVar[str] = SUBSTITUTION
     text: Annotated[tuple[str, ...], ColumnNames(), "columns with free text, compared by meaning"] = ()
     k: Annotated[
-        int, Integer(2, why="With k = 1 every row may stand alone."), "rows that share each published combination"
+        int, Integer(2, why="With k = 1 every row may be unique."), "rows that share each published combination"
     ] = 5
-    targets: Annotated[str, OneOf(*TARGETS), "what may replace an answer", TEXT] = "frequent"
+    targets: Annotated[str, OneOf(*TARGETS), "the values that may replace an answer", TEXT] = "frequent"
     allow: Annotated[
-        tuple[str, ...], ColumnNames("kinds of texts"), "kinds of texts that count as answers like others", TEXT
+        tuple[str, ...], ColumnNames("kinds of texts"), "kinds of texts to treat as ordinary answers", TEXT
     ] = ()
-    quasi: Annotated[tuple[str, ...], ColumnNames(), "further columns that are substituted: numbers, categories"] = ()
-    algorithm: Annotated[str, OneOf(known=MASKINGS.usable), "how values are substituted"] = "fusion"
-    guide: Annotated[str, OneOf(known=guides), "what makes a good substitution", GUIDE] = "wu-palmer"
+    quasi: Annotated[tuple[str, ...], ColumnNames(), "further columns to mask: numbers, categories"] = ()
+    algorithm: Annotated[str, OneOf(known=MASKINGS.usable), "the masking algorithm"] = "fusion"
+    guide: Annotated[str, OneOf(known=guides), "the measure that guides the substitutions", GUIDE] = "wu-palmer"
     measure: Annotated[
-        str | None, Optional(OneOf(known=MEASURES.usable)), "how quality is stated; as the guide if not said", TEXT
+        str | None, Optional(OneOf(known=MEASURES.usable)), "the measure of quality [default: the guide]", TEXT
     ] = None
     heuristics: Annotated[Heuristics, _takes("heuristics")] = "123"
     search: Annotated[Search, _takes("search")] = "greedy"
@@ -101,7 +104,7 @@ class MaskJob(Declared):
     ontology: Annotated[
         str | Path | Taxonomy | Hierarchy,
         Either(Text("wordnet or an ontology file"), Instance(("Path", "Taxonomy", "Hierarchy"), "one itself")),
-        "where meanings come from",
+        "the ontology",
         TEXT,
     ] = "wordnet"
     senses: Annotated[
@@ -110,27 +113,35 @@ class MaskJob(Declared):
         "chosen senses and synonyms",
         TEXT,
     ] = None
-    unknown: Annotated[str, OneOf(*UNKNOWN_TEXT_POLICIES), "what a value is that the ontology lacks", TEXT] = (
-        "own-class"
-    )
+    decisions: Annotated[
+        str | Path | None,
+        Optional(Either(Text("a mapping with decisions"), Instance(("Path",), "its path"))),
+        "a mapping with decisions: accept, name or suppress single changes",
+        DECIDED,
+    ] = None
+    unknown: Annotated[
+        str, OneOf(*UNKNOWN_TEXT_POLICIES), "what to do with values that are not in the ontology", TEXT
+    ] = "own-class"
     embedding: Annotated[
         Vectors | str | Path | None, Anything(), "vectors, or the folder of a local model", VECTORS
     ] = None
     weights: Annotated[
-        Mapping[str, float], MapOf(Number(0), "{'why': 2}"), "how much each column counts", policies.WEIGHTS
+        Mapping[str, float], MapOf(Number(0), "{'why': 2}"), "the weight of each column", policies.WEIGHTS
     ] = field(default_factory=dict)
     hierarchies: Annotated[
         Mapping[str, Hierarchy | str | Path],
         MapOf(Either(Text("a file"), Instance(("Path", "Hierarchy"), "a Hierarchy"))),
-        "per further column the hierarchy that says how similar its values are",
+        "per further column, the hierarchy that defines the similarity of its values",
     ] = field(default_factory=dict)
     sensitive: Annotated[tuple[str, ...], ColumnNames(), "confidential columns"] = ()
     diversity: Annotated[
-        Mapping[str, int], MapOf(Integer(1), "{'ill': 2}"), "different values per confidential column in every group"
+        Mapping[str, int],
+        MapOf(Integer(1), "{'ill': 2}"),
+        "per confidential column, the different values in every group",
     ] = field(default_factory=dict)
     identifiers: policies.Identifiers = ()
     insensitive: policies.Insensitive = ()
-    missing: Annotated[str, OneOf(*policies.MISSING_POLICIES), "what a missing answer is"] = "as-value"
+    missing: Annotated[str, OneOf(*policies.MISSING_POLICIES), "what to do with missing answers"] = "as-value"
     missing_tokens: policies.MissingTokens = ()
     pseudonymize: policies.Pseudonymized = ()
     rest: policies.Rest = LEAVE_OUT
@@ -155,6 +166,7 @@ class MaskJob(Declared):
             seed: int = 0,
             ontology: str | Path | Taxonomy | Hierarchy = "wordnet",
             senses: SenseChoices | str | Path | None = None,
+            decisions: str | Path | None = None,
             unknown: str = "own-class",
             embedding: Vectors | str | Path | None = None,
             weights: Mapping[str, float] = ...,
@@ -195,7 +207,7 @@ class MaskJob(Declared):
             self.make()
         if self.diversity and not MASKINGS[self.algorithm].keeps_diversity:
             mistakes.append(
-                f"The algorithm {self.algorithm!r} promises nothing about confidential columns, so it cannot keep a "
+                f"The algorithm {self.algorithm!r} does not protect confidential columns, so it cannot guarantee "
                 "diversity. Use algorithm='fusion' for that."
             )
         return mistakes
@@ -271,6 +283,7 @@ class MaskJob(Declared):
             "seed",
             "ontology",
             "senses",
+            "decisions",
             "unknown",
             "embedding",
         )

@@ -47,7 +47,7 @@ class Masked:
         return self.published[table.tuple_of_row if self.move_of_row is None else self.move_of_row]
 
 
-Seed = Annotated[int, Integer(0), "settles ties: the same seed gives the same release"]
+Seed = Annotated[int, Integer(0), "the seed that decides ties: the same seed gives the same release"]
 
 
 class Masking(Declared):

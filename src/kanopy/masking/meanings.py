@@ -30,9 +30,9 @@ Vectors = Callable[[list[str]], Any]
 """Anything that turns texts into vectors of one length: `encode(["beach", …])`."""
 
 UNKNOWN_TEXT_POLICIES = {
-    "own-class": "a value that the ontology does not know is similar only to itself",
-    "embedding": "a value that the ontology does not know is compared by vectors",
-    "error": "a value that the ontology does not know is an error",
+    "own-class": "a value that is not in the ontology is similar only to itself",
+    "embedding": "a value that is not in the ontology is compared by vectors",
+    "error": "a value that is not in the ontology is an error",
 }
 NO_VECTORS = "unknown='embedding' needs vectors: give embedding=, a callable or the folder of a local model."
 MOST_MEANINGS = 30_000

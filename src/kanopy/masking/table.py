@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from kanopy._arrays import Floats, Ints, Longs
+from kanopy._arrays import Floats, Ints, Longs, Mask
 from kanopy._core.classes import Sensitive
 from kanopy._errors import JobError
 from kanopy.masking.answer_reading import Reading
@@ -75,6 +75,8 @@ class Plan:
 
     target: tuple[Ints, ...]
     neutral: tuple[int, ...]
+    pinned: tuple[Mask | None, ...] = ()
+    """Which values nothing but their own target may replace, because a steward decided so."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -17,7 +17,7 @@ import numpy as np
 from kanopy._arrays import SUPPRESSED_LABEL, Floats, Ints, Longs, Mask
 from kanopy._table.guessing.personal_data import DATE, KINDS, NUMBER, PERSON, PLACE, folded
 from kanopy.masking.answer_reading import NO_ANSWER, Reading, names_one
-from kanopy.masking.exclusion import excluded
+from kanopy.masking.exclusion import excluded, living_kinds
 from kanopy.masking.meanings import Vectors
 from kanopy.masking.table import Attribute
 from kanopy.ontology.senses.labels import find_label
@@ -49,6 +49,11 @@ FARTHEST = 0.75
 LAST_RESORT = 0.65
 """Where there is no such term either, a frequent answer that is so similar is better than nothing; no other is."""
 
+MOST_SHARED = 1_000
+"""What two answers share must have at most so many concepts below it: that both are conditions says nothing."""
+MOST_COMPARED = 10
+"""So many of the most similar frequent answers are looked at."""
+
 
 @dataclass(frozen=True, eq=False)
 class ColumnPlan:
@@ -64,11 +69,18 @@ class ColumnPlan:
 
 
 def plan_answers(
-    reading: Reading, k: int, taxonomy: Taxonomy, measure: Measure, vectors: Vectors | None = None, terms: bool = True
+    reading: Reading,
+    k: int,
+    taxonomy: Taxonomy,
+    measure: Measure,
+    vectors: Vectors | None = None,
+    terms: bool = True,
+    settled: Mask | None = None,
 ) -> ColumnPlan:
     """What replaces the answers of a textual column.
 
-    `vectors` compares answers that the ontology lacks; without `terms` no broader ones are published.
+    `vectors` compares answers that the ontology lacks; without `terms` no broader ones are published. What becomes of
+    the `settled` answers is decided elsewhere.
 
     >>> from kanopy.masking.answer_reading import read_answers
     >>> from kanopy.ontology.load import load_ontology
@@ -87,6 +99,8 @@ def plan_answers(
     target[stays[spelled]] = spelled[stays[spelled]]  # how most write it
     _no_answers(reading, stays, target, k)
     reading = _with_kinds(reading, taxonomy) if terms else reading
+    if settled is not None:
+        target[settled & (target < 0)] = np.flatnonzero(settled & (target < 0))
     open_ = [
         code
         for code in np.flatnonzero(target < 0).tolist()
@@ -204,15 +218,33 @@ def _nearest(
     answer, near = np.full(len(rare), -1, np.int64), np.zeros(len(rare))
     if frequent:
         beside[stance[:, None] != reading.stance[frequent][None, :]] = 0.0
+        beside[living_kinds(taxonomy, own_concepts)[:, None] != living_kinds(taxonomy, theirs)[None, :]] = 0.0
         texts = [[reading.labels[code] or "" for code in codes] for codes in (rare, frequent)]
         beside[excluded(*texts)] = 0.0  # what is near in meaning may be the opposite
         beside[kinds] = 0.0  # nobody's name becomes an answer
-        top = np.argmax(beside, axis=1)
-        near = beside[np.arange(len(rare)), top]
-        near[near < farthest] = 0.0
+        beside[beside < farthest] = 0.0
+        top = _first_akin(taxonomy, own_concepts, theirs, beside)
+        near = np.where(top >= 0, beside[np.arange(len(rare)), top], 0.0)
         answer = np.where(near > 0, np.array(frequent, np.int64)[top], -1)
     term = _shared_terms(value, concept, above, near, people, k)
     return [(-1, int(c)) if c >= 0 else (int(a), -1) for a, c in zip(answer, term, strict=True)], labels
+
+
+def _first_akin(taxonomy: Taxonomy, own: Longs, theirs: Longs, beside: Floats) -> Longs:
+    """Per rare answer the most similar frequent one that shares a concept with it that says something; -1 for none.
+
+    Two conditions of the mind are deep in WordNet and so similar, but `climate` is no `curiosity`.
+    """
+    below = np.bincount(taxonomy.ancestors, minlength=taxonomy.size)
+    above = {concept: set(taxonomy.ancestors_of(concept)) for concept in {*own.tolist(), *theirs.tolist()}}
+    top = np.full(len(own), -1, np.int64)
+    for at in np.flatnonzero(beside.max(axis=1) > 0).tolist():
+        for to in np.argsort(-beside[at], kind="stable")[:MOST_COMPARED].tolist():
+            shared = above[int(own[at])] & above[int(theirs[to])]
+            if beside[at, to] > 0 and shared and min(below[one] for one in shared) <= MOST_SHARED:
+                top[at] = to
+                break
+    return top
 
 
 def _broader(

@@ -79,8 +79,8 @@ def load_compiled(path: str | Path) -> Taxonomy:
                 values[item.name] = array
     except (KeyError, ValueError, zipfile.BadZipFile, EOFError) as error:
         raise OntologyError(
-            f"{path} is not a compiled ontology, or it was cut off ({error}). Make one with "
-            "`kanopy ontology compile SOURCE -o FILE.npz`."
+            f"{path} is not a compiled ontology, or it is incomplete ({error}). Make one with `kanopy ontology "
+            "compile SOURCE -o FILE.npz`."
         ) from None
     return Taxonomy(**values)
 

@@ -59,7 +59,7 @@ def check_parents(records: Sequence[Concept], index: Mapping[str, int], where: s
         ]
         raise OntologyError(
             f"Some parents do not exist{where}: {listed(wrong_links)}. Add the missing concepts or remove the links "
-            "(a file that was cut off ends like this, too)."
+            "(an incomplete file can also cause this)."
         )
 
 
@@ -73,7 +73,7 @@ def topological_order(parents: Sequence[Sequence[int]], label: Callable[[int], s
     cycle = [*circle[first:], *circle[:first], circle[first]]
     cycle_text = " is-a ".join(repr(label(c)) for c in cycle[:8]) + (" …" if len(cycle) > 8 else "")
     raise OntologyError(
-        f"The is-a links{where} run in a circle: {cycle_text}. Remove one of these links ({some(cycle[:-1])})."
+        f"The is-a links{where} form a cycle: {cycle_text}. Remove one of these links ({some(cycle[:-1])})."
     )
 
 

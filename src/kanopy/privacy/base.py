@@ -202,7 +202,8 @@ class SensitiveModel(Model):
         facts_of_column = facts.get(self.column)
         if facts_of_column is None:
             raise DataError(
-                f"The model {self.name!r} names {self.column!r}, which is not there. {near_miss(self.column, facts)}"
+                f"The model {self.name!r} names {self.column!r}, which the table does not have. "
+                f"{near_miss(self.column, facts)}"
             )
         return facts_of_column
 
@@ -211,7 +212,7 @@ class SensitiveModel(Model):
         there = int(self.facts(facts).present.sum())
         if wanted > there:
             raise JobError(
-                f"The model {self.name!r} asks for {what} = {wanted:g} different values of {self.column!r}, but the "
+                f"The model {self.name!r} requires {what} = {wanted:g} different values of {self.column!r}, but the "
                 f"column has only {there:,}. Choose {what} of at most {there:,}."
             )
 

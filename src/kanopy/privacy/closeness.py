@@ -290,5 +290,5 @@ class EnhancedLikeness(BasicLikeness):
     def explain(self) -> str:
         return (
             f"No value of {self.column} is more than {1 + self.beta:g} times as frequent behind a published "
-            "combination as in the whole table, and frequent values less than that."
+            "combination as in the whole table, and frequent values by less."
         )

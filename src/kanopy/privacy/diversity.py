@@ -108,7 +108,8 @@ class RecursiveDiversity(SensitiveModel):
     name, example, sized_by = "l-recursive", "l-recursive:diagnosis:3,2", "l"
     compares_values = True
     summary = (
-        "Recursive (c,l)-diversity: the most frequent value counts less than c times all but the l-1 most frequent."
+        "Recursive (c,l)-diversity: the most frequent value occurs less than c times as often as all but the l-1 "
+        "most frequent."
     )
     monotonic = True
 
@@ -139,11 +140,11 @@ class AlphaK(SensitiveModel):
     [True, False]
     """
 
-    alpha: Annotated[float, Share(above=0), "the most that one value may have of a class"]
-    k: Annotated[int, Integer(2), "rows of every class"] = 2
+    alpha: Annotated[float, Share(above=0), "the largest share of one value in a class"]
+    k: Annotated[int, Integer(2), "the least rows of a class"] = 2
     name, example, sized_by = "alpha-k", "alpha-k:diagnosis:0.5,5", "k"
     compares_values = True
-    summary = "(α,k)-anonymity: classes of k rows in which no sensitive value exceeds the share α."
+    summary = "(α,k)-anonymity: classes of k rows in which no sensitive value has a share above α."
     monotonic = True
 
     def violated(self, classes: Classes) -> Mask:
@@ -180,9 +181,9 @@ class LPlus(LimitedShares):
     """
 
     thresholds: Annotated[
-        Mapping[str, float], MapOf(Number(1), "{'HIV': 5}"), "per value, one over the largest share it may have"
+        Mapping[str, float], MapOf(Number(1), "{'HIV': 5}"), "per value, 1 divided by its largest allowed share"
     ] = field(default_factory=dict, hash=False)
-    other: Annotated[float, Number(1), "the same for all other values"] = 1.0
+    other: Annotated[float, Number(1), "the threshold of all other values"] = 1.0
     name, example = "l-plus", "l-plus:diagnosis:HIV=5|flu=1.5|*=2"
     summary = "l⁺-diversity: each sensitive value has its own threshold l, its share is at most 1/l."
 
@@ -205,7 +206,7 @@ class LPlus(LimitedShares):
         parts = [f"{value}: {percent(1 / threshold)}" for value, threshold in worst]
         if self.other > 1:
             parts.append(f"any other: {percent(1 / self.other)}")
-        return f"Values of {self.column} keep to a largest share of their own in every class ({'; '.join(parts)})."
+        return f"Each value of {self.column} has its own largest share in every class ({'; '.join(parts)})."
 
     def check(self, facts: Mapping[str, ColumnFacts]) -> None:
         column_facts = self.facts(facts)

@@ -41,8 +41,8 @@ def judged_twice(model: Model, classes: Classes) -> Mask:
             )
     if not same:
         raise VerificationFailed(
-            f"The model {model.name!r} contradicts itself: asked about the same classes in another order, or one by "
-            "one, it gives another answer. Nothing was written. Tell the author of the model."
+            f"The model {model.name!r} contradicts itself: for the same classes in another order, or one by one, it "
+            "gives another answer. Nothing was written. Report this to the author of the model."
         )
     if not wrong.any() and not _holds(model, classes):
         return ~wrong
@@ -57,13 +57,13 @@ def _asked(model: Model, classes: Classes) -> Mask:
         raise
     except Exception as error:
         raise VerificationFailed(
-            f"The model {model.name!r} failed when the release was verified ({type(error).__name__}: {error}). Nothing "
-            "was written. Tell the author of the model."
+            f"The model {model.name!r} failed when the release was verified ({type(error).__name__}: {error}). "
+            "Nothing was written. Report this to the author of the model."
         ) from error
     if not isinstance(answer, np.ndarray) or answer.shape != (classes.count,) or answer.dtype != np.bool_:
         raise VerificationFailed(
             f"The model {model.name!r} must answer with an array of truth values, one for each of the "
-            f"{classes.count:,} classes. Nothing was written. Tell the author of the model."
+            f"{classes.count:,} classes. Nothing was written. Report this to the author of the model."
         )
     return answer.copy()
 

@@ -31,8 +31,8 @@ class EpsilonM(SensitiveModel):
     [True, False]
     """
 
-    epsilon: Annotated[float, Number(0), "values as near as this count as alike"]
-    m: Annotated[float, Number(1), "around every value, at most 1/m of its class is alike"]
+    epsilon: Annotated[float, Number(0), "values within this distance count as equal"]
+    m: Annotated[float, Number(1), "around every value, at most 1/m of its class lies within epsilon"]
     name, example, sized_by = "epsilon-m", "epsilon-m:income:1000,3", "m"
     summary = "(ε,m)-anonymity: around each sensitive number at most 1/m of its class lies within ε."
 
@@ -79,7 +79,7 @@ class Constrained(Model):
     """
 
     column: Annotated[str, Name("the name of a quasi-identifier"), "the quasi-identifier"]
-    nodes: Annotated[tuple[str, ...], ColumnNames("labels", "|", least=1), "the highest labels that may be published"]
+    nodes: Annotated[tuple[str, ...], ColumnNames("labels", "|", least=1), "the broadest labels that may be published"]
     name, example = "constrained", "constrained:country:Europe|Asia"
     summary = "Constrained k-anonymity: a column is never generalized beyond the nodes named."
 
@@ -125,7 +125,7 @@ class Guarding(SensitiveModel):
     "Nobody's ill can be inferred to lie under the node they chose with a certainty above 30 %."
     """
 
-    guard: Annotated[str, Name(), "the column with the node that each person guards; not published"]
+    guard: Annotated[str, Name(), "the column with the guarding node of each person; not published"]
     most: Annotated[float, Share(above=0), "the largest chance of guessing a value under that node"]
     name, example = "guarding", "guarding:diagnosis:guard,0.3"
     summary = "Guarding nodes: per row a node of the sensitive hierarchy that others may not infer."

@@ -24,7 +24,7 @@ class KAnonymity(Model):
     [False, True, False]
     """
 
-    k: Annotated[int, Integer(2, why="With k = 1 every row may stand alone."), "rows of every published combination"]
+    k: Annotated[int, Integer(2, why="With k = 1 every row may be unique."), "rows of every published combination"]
     name, example, sized_by = "k", "k:5", "k"
     summary = "k-anonymity: every published combination is shared by at least k rows."
     monotonic_with_suppression = monotonic_with_units = True
@@ -76,8 +76,8 @@ class DeltaPresence(Model):
     [False, True]
     """
 
-    least: Annotated[float, Share(), "of all who fit a combination, the share in the table at least"]
-    most: Annotated[float, Share(above=0), "the share in the table at most"]
+    least: Annotated[float, Share(), "the least share of the people who fit a combination that is in the table"]
+    most: Annotated[float, Share(above=0), "the largest such share"]
     name, example = "delta-presence", "delta-presence:0,0.5"
     summary = (
         "δ-presence: of the people of a population who fit a combination, a share between least and most is in the "
@@ -88,7 +88,7 @@ class DeltaPresence(Model):
 
     def contradictions(self) -> Iterable[str]:
         if self.least > self.most:
-            yield f"The model {self.name!r} asks for a share from {self.least} to {self.most}: swap the two."
+            yield f"The model {self.name!r} requires a share from {self.least} to {self.most}: exchange the two."
 
     def violated(self, classes: Classes) -> Mask:
         people = _population(classes, self.name)
@@ -156,7 +156,7 @@ class Uniqueness(OfRelease):
     [0.1]
     """
 
-    most: Annotated[float, Share(), "of the published rows, the share that may be unique"]
+    most: Annotated[float, Share(), "the largest share of unique rows among the published rows"]
     name, example = "uniqueness", "uniqueness:0.01"
     summary = "Sample uniqueness: at most this share of the published rows is unique."
     monotonic = True
@@ -181,7 +181,7 @@ class PopulationUniqueness(OfRelease):
     [True, False]
     """
 
-    most: Annotated[float, Share(), "of the population, the share that may be unique"]
+    most: Annotated[float, Share(), "the largest share of unique people in the population"]
     fraction: Annotated[float, Share(above=0), "the share of the population that is in the table"]
     name, example = "population-uniqueness", "population-uniqueness:0.01,0.1"
     summary = "Population uniqueness: at most this share of the population is estimated to be unique."

@@ -169,7 +169,7 @@ class SubsetK(Model):
     """
 
     every: Annotated[
-        tuple[tuple[int, int], ...], Every(1), "for each number of columns, rows that share every combination"
+        tuple[tuple[int, int], ...], Every(1), "for each number of columns, the rows that share every combination"
     ]
     name, example = "subset-k", "subset-k:2:10,3:3"
     summary = "Subset-k: every combination of any m quasi-identifiers is shared by at least k rows."

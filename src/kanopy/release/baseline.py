@@ -41,11 +41,11 @@ BASELINES: dict[str, Baseline] = {
         "share",
     ),
     "rounding": Baseline("rounds each number to a multiple", "the base", None, "round", "base"),
-    "resampling": Baseline("gives each rank the mean of several draws", "how many draws", 3, "resample", "times"),
+    "resampling": Baseline("replaces each rank by the mean of several draws", "how many draws", 3, "resample", "times"),
     "rank-swapping": Baseline(
-        "swaps numbers of near ranks", "how far, in percent of the rows", 5, "rank-swap", "percent"
+        "swaps numbers of similar rank", "the largest shift of ranks, in percent of rows", 5, "rank-swap", "percent"
     ),
-    "pram": Baseline("replaces categories by chance", "the probability that a value stays", 0.8, "pram", "keep"),
+    "pram": Baseline("replaces categories at random", "the probability that a value stays", 0.8, "pram", "keep"),
     "sampling": Baseline("publishes some of the rows", "the share of the rows", 0.1),
 }  # fmt: skip
 """What `kanopy baseline` offers; the treatments have more choices in a job (`kanopy treatments`)."""

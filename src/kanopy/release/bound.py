@@ -41,8 +41,8 @@ def lower_bound(
     job = generalizing_job(job, "A bound")
     if job.masks:
         raise JobError(
-            f"A bound is about hierarchies, and {job.algorithm!r} substitutes answers by meaning. Name an "
-            "algorithm that generalizes, such as 'best'."
+            f"A bound needs hierarchies, and {job.algorithm!r} replaces answers by meaning. Use an algorithm that "
+            "generalizes, such as 'best'."
         )
     require_used(job, population=population)
     seconds = None if budget is None else as_seconds(budget, "time for the bound")

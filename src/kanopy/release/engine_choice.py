@@ -242,7 +242,7 @@ def publish(
             def prepared() -> Prepared:
                 named = source if source is not None or table is None else os.fspath(data)
                 frame = data if table is None else table.frame
-                return prepare(frame, job, population=population, source=named, clock=clock, progress=notify)
+                return prepare(frame, job, population=population, source=named, clock=clock, progress=notify, key=key)
 
             steps = MemorySteps(
                 prepared, key=key, stage=None if files.table is None else stage, clock=clock, notify=notify

@@ -50,22 +50,24 @@ def why_in_memory(job: Any) -> str | None:
     """Why a job needs its table in memory, or `None`.
 
     >>> why_in_memory(Job(quasi=["age"], k=2)), why_in_memory(Job(quasi=["age"], k=2, separators={"age": ";"}))
-    (None, 'lists are only taken apart there')
+    (None, 'only that engine splits lists')
     """
     if not isinstance(job, Job) or job.masks:
-        return "maskings compare every answer with every other"
+        return "a masking compares all answers"
     if (whole := whole_table(job)) is not None:
         return whole
     if job.separators:
-        return "lists are only taken apart there"
+        return "only that engine splits lists"
     if job.neutralize_formulas:
-        return "texts are only neutralized there"
+        return "only that engine neutralizes texts"
     if job.margin:
-        return "a release within a margin is drawn there"
+        return "only that engine draws a release within a margin"
+    if job.sample < 1:
+        return "only that engine draws a sample"
     if job.places:
-        return "places are only made of two columns there"
+        return "only that engine joins two columns to a place"
     if untouched := [name for name in job.decimals if name not in job.quasi]:
-        return f"the decimal signs of {some(untouched)} are only read there"
+        return f"only that engine reads the decimal signs of {some(untouched)}"
     return None
 
 
@@ -73,7 +75,7 @@ def require_unchanged(job: Job) -> None:
     """Refuse a job that changes values or rows while they are read, for a table whose rows do not pass by."""
     changing = ("missing_tokens", "column_tokens", "decimals", "skip_rows", "pseudonymize")
     if asked := [name for name in changing if getattr(job, name)]:
-        raise JobError(f"A table that stays where it is cannot be read as {some(asked)} say. Use the engine 'memory'.")
+        raise JobError(f"This engine does not support {some(asked)}. Use the engine 'memory'.")
 
 
 def run_on_engine(
@@ -181,7 +183,7 @@ class DistinctRowSteps(EngineSteps):
                 raise DataError(f"The table has no column {some(absent)}. {near_miss(absent[0], columns)}")
             if lists := [name for name in deciding if engine.schema[name].is_nested()]:
                 raise JobError(
-                    f"{some(lists)} holds lists, which are only taken apart in memory. Use the engine 'memory'."
+                    f"{some(lists)} contains lists, which only the engine memory splits. Use the engine 'memory'."
                 )
             head = engine.head(ROWS_FOR_KEYS)
             roles, notes, untouched = roles_of(head, job, engine.distinct)
@@ -431,6 +433,6 @@ def read_counts(files: Sequence[Path], columns: Sequence[str]) -> pl.DataFrame:
         rows = frame[ROWS_COLUMN].cast(pl.Int64)
         parts.append(counted([frame[name] for name in columns], rows))
         if parts[0].schema != parts[-1].schema:
-            raise DataError(f"{files[0]} and {file} count values of different types. Count them alike.")
+            raise DataError(f"{files[0]} and {file} count values of different types. Count them in the same way.")
     whole = pl.concat(parts)
     return in_order(counted(whole.get_columns()[:-1], whole[ROWS]), columns)

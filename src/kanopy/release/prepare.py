@@ -26,6 +26,7 @@ from kanopy._job.usage import require_used_of
 from kanopy._progress import SILENT, Clock, Progress
 from kanopy._table.roles import PUBLISH, UNPUBLISHED_ROLES
 from kanopy.engine.distinct_rows import DistinctRows, RowsElsewhere
+from kanopy.release.treated.sampling import drawn_sample
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -148,7 +149,7 @@ class Prepared:
 
     @property
     def visible(self) -> pl.DataFrame:
-        """The original table without what stays at home."""
+        """The original table without what is not published."""
         return self.frame[[name for name in self.frame.columns if name not in self.unpublished]]
 
     @cached_property
@@ -184,10 +185,12 @@ def prepare(
     clock: Clock | None = None,
     progress: Progress = SILENT,
     generalize: bool = False,
+    key: bytes | None = None,
 ) -> Prepared:
     """Read a table and encode it as the job's algorithm needs it.
 
-    `generalize` encodes it for algorithms that generalize even if the job's own is a masking.
+    `generalize` encodes it for algorithms that generalize even if the job's own is a masking. The `key` decides which
+    rows a sample has, where the job asks for one.
 
     >>> ready = prepare({"age": [31, 31, 52], "name": ["Ada", "Bo", "Cy"]}, Job(quasi=["age"], k=2))
     >>> ready.roles, ready.domain.counts.tolist()
@@ -203,6 +206,7 @@ def prepare(
         data, index = without_index(data, job.roles, keep=job.rest == PUBLISH)
         frame, restore = to_polars(data, Layout.of(job))
         frame, restore = apply_reading_rules(frame, restore, job)
+        frame, restore, about_sample = drawn_sample(frame, restore, job, key)
     if not generalize:
         job = _as_it_will_run(frame, job)
     whole, lists = frame, None
@@ -211,7 +215,7 @@ def prepare(
 
         frame, lists = unrolled(frame, job.quasi, job.separators, job.repeats)
     roles, notes, untouched = roles_of(frame, job)
-    notes = (*notes, *about_index(index, job.rest))
+    notes = (*about_sample, *notes, *about_index(index, job.rest))
     if job.k > frame.height and not (isinstance(job, Job) and not job.quasi):
         raise too_few_rows(job.k, frame.height)
     table: Generalizable | Substitutable
@@ -240,7 +244,7 @@ def roles_of(
     require_used_of(job, "columns", columns=frame.columns)
     named = ("quasi-identifier" in job.roles.values(), "text" in job.roles.values(), getattr(job, "protect", None))
     if not any(named):
-        raise JobError("The job names no quasi-identifier. Name the columns that others may know (quasi=…).")
+        raise JobError("The job names no quasi-identifier. Name the columns that an attacker may know (quasi=…).")
     return assigned
 
 
@@ -353,8 +357,8 @@ def units_for(
         if job.recoding != "full-domain":
             raise JobError(
                 f"All rows of one of the {units.called} are known together, because {link.reason}. The algorithm "
-                f"{job.algorithm!r} protects one known row. Use algorithm 'optimal', do not publish what ties the "
-                "rows together, or state the weaker promise (known = 1, --known 1)."
+                f"{job.algorithm!r} protects one known row. Use algorithm 'optimal', do not publish what links the "
+                "rows, or state the weaker promise (known = 1, --known 1)."
             )
         notes.append(
             f"Known are all rows of one of the {units.called} (known = all), because {link.reason}. For a weaker "

@@ -138,7 +138,14 @@ def _closer_look(
                 suppressed=result.solution.recoding.group_of_row < 0,
                 kept=result.kept,
                 population_size=population_size,
-                sampling_fraction=sampling_fraction if is_known or not fractions else fractions[0],
+                # What is given is about the table; models name the fraction of what is published.
+                sampling_fraction=(
+                    fractions[0]
+                    if not is_known and fractions
+                    else None
+                    if sampling_fraction is None
+                    else sampling_fraction * getattr(job, "sample", 1.0)
+                ),
                 population_before=before if table else None,
                 population_after=after if table else None,
                 target=target,
@@ -156,7 +163,7 @@ class MaskReport(ReprMixin):
     result: Result
 
     def to_dict(self) -> dict[str, Any]:
-        """Numbers, substitutions and groups: original answers are in it, so keep it inside."""
+        """Numbers, substitutions and groups: for internal use, because it contains original answers."""
         from kanopy.report.text import told
 
         evaluation = self.result.evaluation

@@ -190,7 +190,7 @@ class Result:
         from kanopy.masking.evaluation import Evaluation
 
         if self.masked is None or not isinstance(self.prepared.table, Substitutable):
-            raise JobError("Only maskings have an evaluation of meanings; this release generalizes. See its losses.")
+            raise JobError("Only a masking has an evaluation of meanings. For this release, see its losses.")
         return Evaluation(self.prepared.table.judged, self.masked, self.job.k)
 
     @cached_property
@@ -400,7 +400,7 @@ class Result:
         if self.masked is not None:
             return MaskReport(self)
         if target in self.prepared.unpublished and target not in self.published.columns:
-            raise JobError(f"The target {target!r} is not published. Call it insensitive or sensitive.")
+            raise JobError(f"The target {target!r} is not published. Give it the role insensitive or sensitive.")
         return report_of(
             self, files, written=written, attacks=attacks or {}, population_size=population_size,
             sampling_fraction=sampling_fraction, target=target,
@@ -411,7 +411,7 @@ class Result:
         return self.report.to_html()
 
     def mapping(self) -> pl.DataFrame:
-        """What became of every original value, per column and with counts. Holds original values: keep it inside."""
+        """Every original value with its published label, per column and with counts. For internal use."""
         from kanopy.release.mapping import mapping_table
 
         return mapping_table(self)
@@ -426,7 +426,7 @@ class Result:
         return manifest_json(self, files, written=written or self.output is not None)
 
     def solution_json(self) -> str:
-        """The solution as JSON, for `kanopy apply` to other rows. Holds original values: keep it inside."""
+        """The solution as JSON, for `kanopy apply` to other rows. For internal use: contains original values."""
         from kanopy.release.solution_file import solution_json
 
         return solution_json(self)

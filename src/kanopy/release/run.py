@@ -362,7 +362,7 @@ def _bound(
     assert isinstance(job, Job) and isinstance(solution, Solution), "maskings are refused a bound before they start"
     for name, nodes in zip(prepared.domain.names, solution.recoding.nodes, strict=False):
         if (nodes < 0).any():
-            return None, (f"No bound: it is about nodes of hierarchies, and {name} was published without its own.",)
+            return None, (f"No bound: it needs hierarchies, and {name} was published without its hierarchy.",)
     seconds = None if budget is True else as_seconds(budget, "time for the bound")
     problem, threads = make_problem(prepared.domain, job.replaced(metric="loss")), job.parameters.get("threads")
     return lower_bound(problem, budget_seconds=seconds, threads=threads, progress=notify), ()
@@ -393,6 +393,6 @@ def require_rows(published: int) -> None:
     if not published:
         keep = Hint("keep suppressed rows, with * in them", suppressed_rows="keep")
         raise NoSolution(
-            "Every row would be suppressed and left out: nothing is left to publish.",
+            "Every row would be suppressed and dropped: nothing is left to publish.",
             advice=["choose a smaller k", keep, "allow fewer rows to be suppressed"],
         )

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 FORMAT = "kanopy-solution"
 GIVEN_LEVELS = "given-levels"
 """What stands for the algorithm where the levels were given."""
-KEEP_INSIDE = "This file holds values of the original table (in its hierarchies): keep it inside."
+KEEP_INSIDE = "For internal use: this file contains values of the original table (in its hierarchies)."
 
 
 def check_reusable(job: Job | MaskJob) -> None:
@@ -31,14 +31,14 @@ def check_reusable(job: Job | MaskJob) -> None:
     """
     if job.recoding != "full-domain":
         raise JobError(
-            f"The release of {job.algorithm!r} has no single level per column, so it says too little about "
-            "other rows. Only full-domain releases (one level per column) can be applied again."
+            f"The release of {job.algorithm!r} does not have one level per column, so it cannot be applied to other "
+            "rows. Only full-domain releases can be applied again."
         )
 
 
 def solution_json(result: Result) -> str:
-    """The solution as JSON: the job, the hierarchies as they were (with original values: keep it inside), and the level
-    of each quasi-identifier."""
+    """The solution as JSON: the job, the hierarchies as they were (for internal use: with original values), and the
+    level of each quasi-identifier."""
     from kanopy.hierarchy.files.json_format import hierarchy_json
 
     check_reusable(result.job)

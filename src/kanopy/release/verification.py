@@ -107,7 +107,7 @@ def second_opinion(
 def averaged_columns(prepared: Prepared, solution: Any) -> list[str]:
     """The quasi-identifiers of which classes publish means or medians."""
     averaged = solution.recoding.averaged
-    return [name for name, own in zip(prepared.names, averaged, strict=bool(averaged)) if own]
+    return [name for name, is_averaged in zip(prepared.names, averaged, strict=bool(averaged)) if is_averaged]
 
 
 def _verify_averages(applied: Applied, published: pl.DataFrame, averaged: list[str]) -> None:
@@ -116,14 +116,18 @@ def _verify_averages(applied: Applied, published: pl.DataFrame, averaged: list[s
 
     from kanopy.verify.averages import verify_averages
 
-    prepared, job, kept = applied.prepared, applied.job, applied.kept
-    gone = applied.solution.recoding.group_of_row < 0
+    prepared, job, is_published = applied.prepared, applied.job, applied.kept
+    is_suppressed = applied.solution.recoding.group_of_row < 0
     rows, standing = prepared.values, prepared.multiplicity
-    if kept is not None:
-        rows, gone, standing = rows.filter(pl.Series(kept)), gone[kept], None if standing is None else standing[kept]
+    if is_published is not None:
+        rows, is_suppressed, standing = (
+            rows.filter(pl.Series(is_published)),
+            is_suppressed[is_published],
+            None if standing is None else standing[is_published],
+        )
     verify_averages(
         rows, published, prepared.names, averaged, job.parameters.get("publish", "mean"), job.missing_tokens,
-        suppressed=gone, multiplicity=standing,
+        suppressed=is_suppressed, multiplicity=standing,
     )  # fmt: skip
 
 
@@ -305,8 +309,8 @@ def about_order_elsewhere(engine: Any, job: Job, roles: Mapping[str, str], rows:
         return ()
     if not engine.reads_batches:
         return (
-            "Rows are not shuffled (shuffle = false): the order in which the database gives them may be that of the "
-            "table, and whoever knows it then finds them by their place.",
+            "Rows are not shuffled (shuffle = false): the database may return them in the order of the table, and "
+            "whoever knows this order finds rows by their position.",
         )
     from kanopy._table.guessing.structure import ROWS_FOR_KEYS
     from kanopy.study.order_disclosure import what_order_tells

@@ -257,7 +257,7 @@ def about_formulas(columns: list[str], output: str) -> list[str]:
     if not columns:
         return []
     return [
-        f"A spreadsheet that opens {Path(output).name!r} takes texts of {some(columns)} for formulas. "
+        f"A spreadsheet that opens {Path(output).name!r} executes texts of {some(columns)} as formulas. "
         "--neutralize-formulas puts an apostrophe before them."
     ]
 

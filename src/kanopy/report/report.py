@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 MOST_LABELS = 1_000
 """Columns with more published labels than this name only the first ones in the JSON."""
 UNTOUCHED = ("sensitive", "insensitive")
-"""The roles of columns that are published as they are."""
+"""The roles of columns that are published unchanged."""
 
 FREE = -1
 """The "level" of labels that were made without a hierarchy (ranges over the rows of a group)."""
@@ -289,7 +289,7 @@ class Report(ReprMixin):
         smallest = self.classes.smallest
         promised = smallest if self.k is None else self.k
         if promised < 2:
-            return f"The release satisfies its privacy models, but some {self.counted} stand alone."
+            return f"The release satisfies its privacy models, but some {self.counted} are unique."
         if units := self.facts.domain.units:
             return f"In its quasi-identifiers, {units.what_fits} could be about at least {promised:,} {units.called}."
         others = "one other" if promised == 2 else f"{promised - 1:,} others"
@@ -304,7 +304,7 @@ class Report(ReprMixin):
 
     @property
     def untouched(self) -> tuple[str, ...]:
-        """The columns that are published as they are, because the job calls them sensitive or insensitive."""
+        """The columns that are published unchanged, because the job calls them sensitive or insensitive."""
         named = self.facts.roles.items()
         treated = {name for treatment in self.facts.treatments for name in treatment["columns"]}
         published_names = set(self.facts.after.columns) - treated

@@ -238,7 +238,7 @@ def sentence(name: str, /, **numbers: Any) -> str:
     """A text of `words.toml` with its numbers.
 
     >>> sentence("compare.budget", budget_seconds=60)
-    'Algorithms that take a time budget were given 1 min 0 s.'
+    'Algorithms with a budget had 1 min 0 s.'
     """
     return worded(told(name), numbers)
 
@@ -247,7 +247,7 @@ def lines(name: str, numbers: Mapping[str, Any]) -> list[tuple[Any, ...]]:
     """Lines of texts of `words.toml`, such as tiles or meanings, with their numbers.
 
     >>> lines("risk.tiles_map", {"k_map": 3})
-    [('k-map', '3', "people share each row's values at least")]
+    [('k-map', '3', 'people at least share the values of each row')]
     """
     return [tuple(worded(text, numbers) for text in line) for line in told(name)]
 
@@ -260,7 +260,7 @@ def lost_words(loss: float | None, wiped: Sequence[str]) -> str:
     """What terminal and page say first where columns are wiped or most of the detail is gone; else nothing.
 
     >>> lost_words(0.7, ["zip"])
-    'Most of the detail is gone (70%). Nothing is left of zip.'
+    'Most of the detail is lost (70%). Fully suppressed: zip.'
     >>> lost_words(0.2, [])
     ''
     """

@@ -52,8 +52,8 @@ class ClassStatistics:
             )
         if self.population is not None and self.population.rows < domain.rows:
             raise DataError(
-                f"The population has {self.population.rows:,} rows, fewer than the {domain.rows:,} rows of the table. "
-                "Give the table of everybody the rows could be about."
+                f"The population has {self.population.rows:,} rows, fewer than the {domain.rows:,} rows of the "
+                "table. Give the table of the whole population."
             )
         self.survey = domain.survey if any(model.needs_weights for model in models) else None
         for model in models:

@@ -118,9 +118,9 @@ class About:
         alone = [model.name for model in problem.models if model.needs_weights or model.needs_households]
         if units is not None and alone:
             raise JobError(
-                f"The model {alone[0]!r} adds up the sampling weights of rows: of {units.called} with several rows it "
-                "would count some twice. Leave the unit out, and the model holds of rows; or leave the model out, and "
-                f"k holds of {units.called}."
+                f"The model {alone[0]!r} adds up the sampling weights of rows: and would count {units.called} with "
+                "several rows more than once. Leave the unit out, and the model holds of rows; or leave the model "
+                f"out, and k holds of {units.called}."
             )
         if units is not None and not self.units:
             raise JobError(
@@ -178,7 +178,7 @@ EndingBudget = Annotated[
 Steps = Annotated[
     int | None, Optional(Integer(0)), "steps to take instead of a time, so that the machine plays no part"
 ]
-Seed = Annotated[int, Integer(0), "settles what is left to chance: the same seed gives the same release"]
+Seed = Annotated[int, Integer(0), "the seed of random choices: the same seed gives the same release"]
 Threads = Annotated[
     int | None,
     Optional(Integer(1)),

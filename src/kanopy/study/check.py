@@ -173,7 +173,7 @@ def check(
         subject.frame, wanted.quasi, wanted.separators, wanted.unit, wanted.known_rows or KNOWN_ALL, part=as_release
     )
     if lists is not None and (survey or subject.population is not None):
-        raise JobError("Weights, households and populations are of rows: leave them out where lists are looked at.")
+        raise JobError("Weights, households and populations concern rows: leave them out for lists.")
     rows = number_rows(frame, wanted.quasi, units=units)
     judged = _judged(replace(subject, frame=frame), rows, units, survey)
     sizes = rows.sizes
@@ -229,8 +229,8 @@ def _judged(
         raise DataError(f"The model {called!r} names a column that the table does not have: {absent[0]!r}. {hint}")
     if people is not None and people.height < frame.height:
         raise DataError(
-            f"The population has {people.height:,} rows, fewer than the {frame.height:,} rows of the table. "
-            "Give the table of everybody the rows could be about."
+            f"The population has {people.height:,} rows, fewer than the {frame.height:,} rows of the table. Give the "
+            "table of the whole population."
         )
     whose = None if units is None else pl.Series("\0unit", units.of_row)
     called = "rows" if units is None else units.called
@@ -242,8 +242,8 @@ def _judged(
         ]
     ):
         raise DataError(
-            f"The model {alone[0]!r} adds up the sampling weights of rows: of {units.called} with several rows it "
-            "would count some twice. Leave the unit out, or the model."
+            f"The model {alone[0]!r} adds up the sampling weights of rows: and would count {units.called} with "
+            "several rows more than once. Leave the unit out, or the model."
         )
     hierarchies = subject.hierarchies([*needed, *(name for model in models for name in model.quasi)])
     hidden = suppressed_rows(frame, quasi)

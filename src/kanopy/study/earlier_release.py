@@ -102,7 +102,7 @@ def beside(
         theirs = list(earlier_quasi)
     if not theirs:
         raise DataError(
-            f"The earlier release has none of the columns {some(list(quasi))}: there is nothing to compare."
+            f"The earlier release has none of the columns {some(list(quasi))}, so the two cannot be compared."
         )
     if key is None and not in_order:
         joint = _matched(new, earlier, quasi, theirs, k, one_level)
@@ -189,19 +189,19 @@ def _joined(
         for frame, which in ((new, "release"), (earlier, "earlier release")):
             require_columns(frame, [key])
             if frame[key].n_unique() < frame.height:
-                raise DataError(f"The {which} has values of {key!r} in several rows: rows cannot be joined by them.")
+                raise DataError(f"The {which} has values of {key!r} in several rows, so rows cannot be joined by it.")
         joined = ours.with_columns(new[key].alias("key")).join(
             before.with_columns(earlier[key].alias("key")), on="key", how="inner", nulls_equal=True
         )
     elif new.height != earlier.height:
         raise DataError(
-            f"The releases have {new.height:,} and {earlier.height:,} rows, so rows of the same number are not of the "
-            "same person. Name a column that both have and that tells people apart (on=…, --on)."
+            f"The releases have {new.height:,} and {earlier.height:,} rows, so rows of the same number are not of "
+            "the same person. Name a column that both have and that identifies people (on=…, --on)."
         )
     else:
         joined = ours.hstack(before)
     if not joined.height:
-        raise DataError(f"No value of {key!r} is in both releases: they are about other people, or have other keys.")
+        raise DataError(f"No value of {key!r} is in both releases: they contain other people, or have other keys.")
     both = [*ours.columns, *before.columns]
     # A row that is `*` everywhere in one release is in no class there; with the other it may well be in one.
     suppressed = np.ones(joined.height, np.bool_)
@@ -269,8 +269,8 @@ def _matched(
     work = counted[0].join(counted[1], on="value").select((pl.col("len") * pl.col("len_right").cast(pl.Int64)).sum())
     if int(work.item() or 0) > MOST_PAIRS:
         raise DataError(
-            f"Rows are shuffled and {work.item():,} pairs of classes agree in what both releases publish as it is: too "
-            "many to look at. Name a column that both have and that tells people apart (on=…, --on)."
+            f"Rows are shuffled and {work.item():,} pairs of classes agree in the unchanged columns of both "
+            "releases: too many to examine. Name a column that both have and that identifies people (on=…, --on)."
         )
     pairs = tables[0].join(tables[1], on="value").with_columns(rows=pl.min_horizontal("new rows", "earlier rows"))
     for name in (name for name in quasi if name in theirs):
@@ -373,8 +373,7 @@ def joined_releases(
         return beside(new, tables[0], quasi, k=k, key=key, earlier_quasi=earlier_quasi, **how)
     if key is None:
         raise DataError(
-            "Several releases, and releases with several rows per person, are joined by a column that all of "
-            "them have. "
+            "Several releases, and releases with several rows per person, are joined by a column of all of them. "
             "Name it (on=…, --on)."
         )
     return beside_people(new, tables, quasi, k=k, key=key, earlier_quasi=earlier_quasi, called=called)
@@ -418,7 +417,7 @@ def beside_people(
                 own_columns = [name for name in earlier_quasi if name in table.columns]
             if not own_columns:
                 raise DataError(
-                    f"One of the tables has none of the columns {some(list(quasi))}: there is nothing to compare."
+                    f"One of the tables has none of the columns {some(list(quasi))}, so the two cannot be compared."
                 )
         require_columns(table, own_columns)
         columns += own_columns
@@ -432,9 +431,7 @@ def beside_people(
     later = whole.filter(pl.col("t0").is_not_null())
     joined = later.filter(pl.any_horizontal(pl.col(names[1:]).is_not_null()))
     if not joined.height:
-        raise DataError(
-            f"No value of {key!r} is in two of the tables: they are about other people, or have other keys."
-        )
+        raise DataError(f"No value of {key!r} is in two of the tables: they contain other people, or have other keys.")
     # Who is in a table and who is not is told by the key: a missing trace is a trace like any other.
     sizes = joined.group_by(names).len()["len"]
     few = sizes.filter(sizes < k)

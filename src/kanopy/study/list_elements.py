@@ -41,7 +41,8 @@ def opened(
     frame, lists = unrolled(frame, quasi, separators)
     if strangers := [name for name in separators if name not in quasi]:
         raise DataError(
-            f"separators names {some(strangers)}, which is no quasi-identifier: only those are taken apart."
+            f"separators names {some(strangers)}, which is not a quasi-identifier: only lists of quasi-identifiers "
+            "are split."
         )
     if known != 1 and lists is None and not unit:
         refuse_in_vain({"known": KNOWN})

@@ -21,26 +21,26 @@ STAND_TOGETHER = 0.5
 
 
 def what_order_tells(
-    frame: pl.DataFrame, hidden: Iterable[str], unit: Sequence[str], rows: int, kept: Mask | None = None
+    frame: pl.DataFrame, hidden: Iterable[str], unit: Sequence[str], rows: int, mask: Mask | None = None
 ) -> str:
-    """What to say of a release whose `rows` stand in the order of the table; `kept` are those that are published.
+    """What to say of a release whose `rows` stand in the order of the table; `mask` are those that are published.
 
     `frame` is the table or its beginning, `hidden` are columns that are not published as they are.
 
     >>> table = pl.DataFrame({"id": [str(i) for i in range(1, 21)], "age": [30, 40] * 10})
     >>> what_order_tells(table, ["id", "age"], [], 20).partition(": ")[2]
-    "whoever knows it finds 20 of 20 rows. They stand in the order of 'id'."
+    "whoever knows this order finds 20 of 20 rows. They are in the order of 'id'."
     """
-    partner = np.arange(rows) if kept is None else np.where(kept, np.cumsum(kept) - 1, -1)
+    partner = np.arange(rows) if mask is None else np.where(mask, np.cumsum(mask) - 1, -1)
     order = row_order(partner)
     message = (
-        "Rows keep the order of the table (shuffle = false): whoever knows it finds "
-        f"{order.found:,} of {order.rows:,} rows."
+        f"Rows keep the order of the table (shuffle = false): whoever knows this order finds {order.found:,} of "
+        f"{order.rows:,} rows."
     )
     if name := next((name for name in hidden if name in frame.columns and _in_order(frame[name])), None):
-        message += f" They stand in the order of {name!r}."
+        message += f" They are in the order of {name!r}."
     if unit and stand_together(frame, unit):
-        message += f" Rows with the same {' and '.join(map(repr, unit))} stand together."
+        message += f" Rows with the same {' and '.join(map(repr, unit))} are adjacent."
     return message
 
 
@@ -60,6 +60,6 @@ def _in_order(column: pl.Series) -> bool:
 
 def stand_together(frame: pl.DataFrame, unit: Sequence[str]) -> bool:
     """Whether most rows of a unit that has several follow each other."""
-    whose = row_hashes(frame[list(unit)])[0]
-    several = frame.height - len(np.unique(whose))
-    return several > 0 and int((whose[1:] == whose[:-1]).sum()) >= STAND_TOGETHER * several
+    unit_hashes = row_hashes(frame[list(unit)])[0]
+    further_rows = frame.height - len(np.unique(unit_hashes))
+    return further_rows > 0 and int((unit_hashes[1:] == unit_hashes[:-1]).sum()) >= STAND_TOGETHER * further_rows

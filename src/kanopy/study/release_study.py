@@ -92,8 +92,8 @@ def look(at: ReleaseStudy) -> Findings:
             raise
         # The message would name the labels; they may be original values.
         notes.append(
-            "What the release is still good for was not measured: some published labels cannot be compared with "
-            "original values. `kanopy assess` says which."
+            "The utility of the release was not measured: some published labels cannot be compared with original "
+            "values. `kanopy assess` says which."
         )
     if not _small(at):
         notes.append(
@@ -131,7 +131,7 @@ def _risk(
     except KanopyError:
         if size is not None or fraction is not None:
             raise
-        notes.append("The population table does not contain the rows at this level of detail: it was left out.")
+        notes.append("The population table was not used: it does not contain the rows at this level of detail.")
         return table_risk(frame, at.quasi, sensitive, alone, **options).to_dict()
 
 

@@ -50,7 +50,7 @@ class RiskSettings(Declared):
     every: Annotated[Any, Every(), "rows that should share each combination of a few columns"] = ()
     missing_means: Annotated[str, OneOf(ANY, VALUE), "what a missing value matches", WEIGHTS] = VALUE
     exact: Annotated[bool, Flag(), "the expected risk, not the usual approximation", WEIGHTS] = False
-    seed: Annotated[int, Integer(0), "settles what is left to chance", RELEASED] = 0
+    seed: Annotated[int, Integer(0), "the seed of random choices", RELEASED] = 0
 
     if TYPE_CHECKING:
         # What may be given is wider than what is kept.

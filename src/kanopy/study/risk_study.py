@@ -199,9 +199,8 @@ def assess_risk(
     them: one row, m rows, or "all" (see `Job`). Of a quasi-identifier that holds lists, or texts that `separators` part
     into such, records are counted, and `known` is how many elements of one others may know.
 
-    For a sample survey, `sampling_weight` is the column that says how many people a row stands for, and `household`
-    the one whose equal values live together: the individual risk of Benedetti and Franconi (1998) and that of
-    households. `row_risks` of the result says what weights, special uniques and small combinations tell row by row.
+    For a sample survey, `sampling_weight` is the column with the number of people that a row represents, and
+    `household` the one whose equal values live together (Benedetti and Franconi 1998). `row_risks` has risks by row.
 
     `engine` is as in `kanopy.check`; one that counts distinct rows says nothing row by row.
 
@@ -240,8 +239,8 @@ def assess_risk(
     )
     if lists is not None and (survey.asked or everyone is not None or released is not None):
         raise JobError(
-            "Where lists are looked at, only their elements are counted: leave weights, special uniques, sets of "
-            "columns, the population and the release out."
+            "For lists, only elements are counted: leave out weights, special uniques, sets of columns, the "
+            "population and the release."
         )
     assessment = table_risk(
         frame, wanted.quasi, wanted.sensitive, asked, population=everyone, units=units, survey=survey,
@@ -310,8 +309,8 @@ def table_risk(
         quasi = identifying.suggested
         if not quasi:
             raise DataError(
-                "No column singles out enough rows to be suggested as a quasi-identifier. "
-                "Name the columns that others may know (-q)."
+                "No column singles out enough rows to be suggested as a quasi-identifier. Name the columns that an "
+                "attacker may know (-q)."
             )
     grouped = number_rows(frame, quasi, suppressed, units)
     answers = survey_answers(frame, quasi, survey or SurveyQuestions(), grouped.class_of_row >= 0, units)

@@ -77,8 +77,8 @@ class Subject:
         """Refuse to count people in a table that does not say whose rows it has."""
         if absent := [name for name in self.job.unit if name not in self.frame.columns]:
             raise DataError(
-                f"The table has no column {some(absent)}. It says whose rows these are, and a release does not publish "
-                f"it: people cannot be counted without it. {near_miss(absent[0], self.frame.columns)}"
+                f"The table has no column {some(absent)}. It identifies the person of a row, and people cannot be "
+                f"counted without it. A release does not contain it. {near_miss(absent[0], self.frame.columns)}"
             )
 
     def hierarchies(self, names: Collection[str]) -> dict[str, Hierarchy]:
@@ -123,7 +123,9 @@ def counted_records(engine: str, data: Any, job: Job, rules: ReadingRules) -> pl
         if not columns:
             raise DataError(f"The table has no column {some(list(wanted))}. {near_miss(job.quasi[0], there.schema)}")
         if lists := [name for name in columns if name in job.separators or there.schema[name].is_nested()]:
-            raise JobError(f"{some(lists)} holds lists, which are only taken apart in memory. Use the engine 'memory'.")
+            raise JobError(
+                f"{some(lists)} contains lists, which only the engine memory splits. Use the engine 'memory'."
+            )
         counted = there.count(columns)
     rows = np.repeat(np.arange(counted.height), counted[ROWS].to_numpy())
     return read_records(counted.drop(ROWS)[rows], job, rules=rules.of_records(), part=True)
@@ -145,7 +147,7 @@ def studied_job(job: JobSource | None, settings: Mapping[str, Any]) -> Job:
         base = Job(quasi=base.columns, **{name: getattr(base, name) for name in alike})
     if strangers := [name for name in settings if name not in STUDIED]:
         if strangers[0] in parameters_of(Job):
-            raise JobError(f"{some(strangers)} is about making a release: a study of a table has no use for it.")
+            raise JobError(f"{some(strangers)} is about making a release: a study of a table does not use it.")
         raise JobError(f"A study takes no argument {strangers[0]!r}. {near_miss(strangers[0], STUDIED)}")
     changes = {name: value for name, value in settings.items() if value is not None}
     if "models" in changes:
@@ -193,7 +195,9 @@ def refuse_unused(models: Sequence[Model], given: Collection[str]) -> None:
 def refuse_alone(beside: Any, **given: Any) -> None:
     """Refuse what says how another release is joined where there is none."""
     if beside is None and (alone := [name for name, value in given.items() if value is not None]):
-        raise JobError(f"{some(alone)} says how this table is joined with another. Name that, or leave it out.")
+        raise JobError(
+            f"{some(alone)} states how this table is joined with another. Name the other table, or leave it out."
+        )
 
 
 JOINED = {
@@ -222,7 +226,7 @@ def refuse_elsewhere(data: Any, engine: str, **given: Any) -> None:
     """Refuse what compares rows of the table with others, where an engine only counts its distinct rows."""
     asked = [name for name, value in given.items() if value is not None]
     if asked and place_of(data, engine) not in (PATH, "memory"):
-        raise JobError(f"{some(asked)} compares rows, and this engine counts them. Use the engine 'memory'.")
+        raise JobError(f"{some(asked)} needs single rows, which this engine does not read. Use the engine 'memory'.")
 
 
 def column_names(given: Any) -> tuple[str, ...] | None:

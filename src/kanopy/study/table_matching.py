@@ -256,7 +256,7 @@ def _embedded(columns: Mapping[str, PublishedColumn], rows: int) -> Longs:
     tables = [distance_table(column.covers, "exact") == 0.0 for column in used]
     if not used:
         raise DataError(
-            "Rows were left out and no column can tell which. Name a column that both tables have (on=…, --on)."
+            "Rows were left out, and no column shows which. Name a column that both tables have (on=…, --on)."
         )
     offsets = np.concatenate([[0], np.cumsum([table.size for table in tables])])[:-1].astype(np.int64)
     partner = embed(
@@ -294,9 +294,9 @@ def _contradictions(
         how = "the keys match but" if key else "the rows are not in the same order, or"
         raise DataError(
             f"Original and release do not match row by row: {how} the values do not fit. In {worst!r}, "
-            f"{contradicted_rows[worst]:,} of {int(published_rows.sum()):,} rows publish something "
-            "else than their original value; no column fits throughout. "
-            "Sort both alike, or name the column to join by (on=…, --on), or say what labels mean (--job, "
-            "--hierarchies); if values were exchanged or disturbed on purpose, say so (--disturbed)."
+            f"{contradicted_rows[worst]:,} of {int(published_rows.sum()):,} rows publish a value that does not match "
+            "the original; no column matches in all rows. Sort both alike, or name the column to join by (on=…, "
+            "--on), or give the hierarchies of the labels (--job, --hierarchies); if values were exchanged or "
+            "disturbed on purpose, use --disturbed."
         )
     return {name: wrong for name, wrong in contradicted_rows.items() if wrong}

@@ -169,10 +169,10 @@ def _refuse_unused(more: Mapping[str, Any], *, learn: bool, target: str | None, 
     """Refuse arguments that no measure looks at."""
     given = [name for name, value in more.items() if value is not None]
     if strangers := [name for name in given if name in NO_PART]:
-        raise JobError(f"What a release is good for does not depend on {some(strangers)}: leave it out.")
+        raise JobError(f"The utility of a release does not depend on {some(strangers)}: leave it out.")
     needs = {
         "sensitive": Needs("classifiers that may learn it (learn=True, no target)", lambda _: learn and target is None),
-        "seed": Needs("something left to chance (learn, target or queries)", lambda _: learn or target or queries),
+        "seed": Needs("a random choice (learn, target or queries)", lambda _: learn or target or queries),
     }
     refuse_in_vain(in_vain(given, needs, None))
 
@@ -188,8 +188,7 @@ def _about_people(frame: pl.DataFrame, job: Job, matched: Matched) -> tuple[str,
     published_people = len(np.unique(units.of_row[published_rows[~matched.hidden[matched.partner[published_rows]]]]))
     return (
         f"The rows are about {units.count:,} {units.called}; of {published_people:,} of them a row is in the release "
-        f"that is not "
-        "hidden. Losses, distributions and count queries are of rows.",
+        "that is not hidden. Losses, distributions and count queries concern rows.",
     )
 
 
@@ -212,7 +211,7 @@ def assess_matched(
     if matched.skipped:
         notes.append(f"Not compared, because their values cannot be read: {', '.join(matched.skipped)}.")
     for name, wrong in matched.contradicted.items():
-        notes.append(f"{name}: {wrong:,} rows publish something else than their original value (disturbed).")
+        notes.append(f"{name}: {wrong:,} rows publish a value that does not match the original (disturbed).")
     published_rows = matched.partner >= 0
     columns: list[per_column.ColumnUtility] = []
     bounds: list[Bounds] = []
@@ -327,7 +326,7 @@ def _learned(
         raise DataError(f"The tables have no column {target!r} to predict. {near_miss(target, matched.columns)}")
     features = [column for name, column in matched.columns.items() if name != target]
     if not features:
-        return (), "No classifier was trained: there is no other column to learn from."
+        return (), "No classifier was trained: there is no other column to predict from."
     try:
         return learned(target, matched.columns[target].values, features, matched.partner, seed=seed), None
     except (MissingDependency, DataError) as error:

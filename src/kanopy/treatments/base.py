@@ -200,7 +200,10 @@ def numbers_of(column: pl.Series, method: str, *, what: str = "") -> Floats:
     if isinstance(dtype, (pl.Categorical, pl.Enum)):
         column = column.cast(pl.String)
     numbers = column.cast(pl.Float64, strict=False)
-    lost = column.filter(numbers.is_null() & column.is_not_null() & (column.cast(pl.String).str.strip_chars() != ""))
+    lost = column.clear()
+    if numbers.null_count() > column.null_count():
+        is_blank = column.cast(pl.String).str.strip_chars() == ""
+        lost = column.filter(numbers.is_null() & column.is_not_null() & ~is_blank)
     if len(lost):
         raise JobError(
             f"{method} needs numbers; {column.name!r} also holds {some(lost.unique().sort().to_list())}. Name texts "

@@ -59,7 +59,7 @@ class Pram(Treatment):
     within: Annotated[tuple[str, ...], ColumnNames(), "columns whose strata have frequencies of their own"] = ()
 
     name: ClassVar[str] = "pram"
-    summary: ClassVar[str] = "replaces categories by chance"
+    summary: ClassVar[str] = "replaces categories at random"
     guarantees: ClassVar[str] = (
         "plausible deniability: no published category is certain; expected frequencies are kept where the matrix is "
         "invariant"

@@ -48,7 +48,7 @@ def verify_averages(
             raise _failed(f"{name!r} holds texts, of which there is no mean")
         table = keys.with_columns(number=numbers, shown=published[name].cast(pl.String)[rows])
         number = pl.col("number")
-        found = table.group_by(keys.columns).agg(
+        by_class = table.group_by(keys.columns).agg(
             (number.mean() if publish == "mean" else number.median()).alias("average"),
             number.abs().max().alias("largest"), number.count().alias("known"), pl.len().alias("rows"),
             pl.col("shown").first(),
@@ -61,10 +61,12 @@ def verify_averages(
             .when(partly).then(pl.col("shown") == "*")
             .otherwise(near)
         )  # fmt: skip
-        wrong = found.filter(~allowed.fill_null(False))
+        wrong = by_class.filter(~allowed.fill_null(False))
         if wrong.height:
-            shown, average = wrong.row(0, named=True)["shown"], wrong.row(0, named=True)["average"]
-            raise _failed(f"{name!r} would be published as {shown} where the {publish} of the class is {average}")
+            published_value, average = wrong.row(0, named=True)["shown"], wrong.row(0, named=True)["average"]
+            raise _failed(
+                f"{name!r} would be published as {published_value} where the {publish} of the class is {average}"
+            )
 
 
 def _failed(what: str) -> VerificationFailed:

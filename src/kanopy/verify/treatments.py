@@ -14,6 +14,7 @@ from typing import Any
 import polars as pl
 
 from kanopy._errors import VerificationFailed, some
+from kanopy.verify.columns import as_number, as_plain, is_missing, is_number, scale_of, texts_of
 
 DAY = 86_400_000_000
 NEAR = 1e-7
@@ -44,7 +45,7 @@ class TreatedColumns:
 
     def pair(self, name: str) -> pl.DataFrame:
         """A column before and after as numbers."""
-        return pl.DataFrame({"before": _number(self.original[name]), "after": _number(self.published[name])})
+        return pl.DataFrame({"before": as_number(self.original[name]), "after": as_number(self.published[name])})
 
 
 def verify_treatment(seen: TreatedColumns) -> str:
@@ -57,7 +58,7 @@ def verify_treatment(seen: TreatedColumns) -> str:
     if seen.original.height != seen.published.height:
         raise _failed(seen.column, "it has another number of rows")
     for name in seen.names:
-        gained = _missing(seen.original[name]) & ~_missing(seen.published[name])
+        gained = is_missing(seen.original[name]) & ~is_missing(seen.published[name])
         if gained.any():
             raise _failed(name, f"{int(gained.sum()):,} missing values became values")
     look = CHECKS.get(str(seen.job["method"]))
@@ -71,33 +72,9 @@ def _failed(column: str, what: str) -> VerificationFailed:
     )
 
 
-def _missing(column: pl.Series) -> pl.Series:
-    is_missing = column.is_null()
-    if column.dtype.is_float():
-        is_missing = is_missing | column.is_nan().fill_null(True)
-    if column.dtype == pl.String:
-        is_missing = is_missing | (column == "").fill_null(True)
-    return is_missing
-
-
-def _number(column: pl.Series) -> pl.Series:
-    if isinstance(column.dtype, (pl.Categorical, pl.Enum)):
-        column = column.cast(pl.String)
-    return column.cast(pl.Float64, strict=False).fill_nan(None)
-
-
-def _is_number(column: pl.Series) -> bool:
-    present = column.filter(~_missing(column))
-    return column.dtype != pl.Boolean and not _number(present).is_null().any()
-
-
-def _scale(column: pl.Series) -> float:
-    return max(1.0, float(column.abs().max() or 0.0))  # type: ignore[arg-type]
-
-
 def _nothing_new_missing(seen: TreatedColumns) -> None:
     for name in seen.names:
-        lost = ~_missing(seen.original[name]) & _missing(seen.published[name])
+        lost = ~is_missing(seen.original[name]) & is_missing(seen.published[name])
         if lost.any():
             raise _failed(name, f"{int(lost.sum()):,} values became missing")
 
@@ -108,7 +85,7 @@ def _groups(seen: TreatedColumns) -> str:
     if seen.job.get("too_small", "refuse") == "refuse":
         _nothing_new_missing(seen)
     # Which values are missing is part of a combination: rows are grouped apart by it.
-    keys = [seen.published[name].cast(pl.Float64 if _is_number(seen.published[name]) else pl.String, strict=False)
+    keys = [seen.published[name].cast(pl.Float64 if is_number(seen.published[name]) else pl.String, strict=False)
             .alias(f"p{j}") for j, name in enumerate(names)]  # fmt: skip
     strata = [seen.original[name].cast(pl.String).alias(f"s{j}") for j, name in enumerate(within)]
     unit_columns = (
@@ -123,14 +100,14 @@ def _groups(seen: TreatedColumns) -> str:
     if counted.height and (fewest := int(counted["people"].min())) < size:  # type: ignore[arg-type]
         raise _failed(seen.column, f"only {fewest} people share a published combination, where {size} must")
     for name in names:
-        if not _is_number(seen.original[name]):
-            if set(_texts(seen.published[name])) - set(_texts(seen.original[name])):
+        if not is_number(seen.original[name]):
+            if set(texts_of(seen.published[name])) - set(texts_of(seen.original[name])):
                 raise _failed(name, "it has categories that the column did not have")
             continue
         pair = seen.pair(name).filter(pl.col("after").is_not_null())
         if not pair.height:
             continue
-        slack = NEAR * _scale(pair["before"]) + (0.5 if seen.job.get("whole") else 0.0)
+        slack = NEAR * scale_of(pair["before"]) + (0.5 if seen.job.get("whole") else 0.0)
         beyond = (pair["after"] > pair["before"].max() + slack) | (pair["after"] < pair["before"].min() - slack)  # type: ignore[operator]
         if beyond.any():
             raise _failed(name, "a published value is beyond the column's own")
@@ -146,13 +123,9 @@ def _groups(seen: TreatedColumns) -> str:
     return f"at least {size} {who} share each published combination{' of a stratum' if within else ''}"
 
 
-def _texts(column: pl.Series) -> list[str]:
-    return column.cast(pl.String).drop_nulls().unique().to_list()
-
-
 def _people(seen: TreatedColumns, value: float) -> int:
     """How many people the rows with a published value are about."""
-    rows = seen.original.filter(_number(seen.published[seen.column]) == value)
+    rows = seen.original.filter(as_number(seen.published[seen.column]) == value)
     return rows.select(seen.unit).n_unique() if seen.unit and rows.height else rows.height
 
 
@@ -171,7 +144,7 @@ def _tails(seen: TreatedColumns) -> str:
         people = _people(seen, value)
         if people < size:
             raise _failed(seen.column, f"a coded value stands for {people} people, where {size} must share it")
-    slack = NEAR * _scale(pair["before"])
+    slack = NEAR * scale_of(pair["before"])
     for side, sign in (("top", 1.0), ("bottom", -1.0)):
         limit = seen.job.get(side)
         if limit is None:
@@ -198,10 +171,14 @@ def _tails(seen: TreatedColumns) -> str:
 
 
 def _as_in_the_whole(seen: TreatedColumns, whole: pl.DataFrame) -> str:
-    """A piece: each value became what it became in the whole column, of which all else was found to hold."""
-    pairs = seen.pair(seen.column).unique().filter(pl.any_horizontal(pl.all().is_not_null()))
-    whole_pairs = pl.DataFrame({name: _number(whole[name]) for name in ("before", "after")})
-    if pairs.join(whole_pairs, on=["before", "after"], how="anti", nulls_equal=True).height:
+    """A piece: coded values became what they became in the whole, and none stayed beyond those that did there."""
+    pairs = seen.pair(seen.column).drop_nulls()
+    whole_pairs = pl.DataFrame({name: as_number(whole[name]) for name in ("before", "after")}).drop_nulls()
+    has_stayed = pl.col("before") == pl.col("after")
+    coded, stayed = pairs.filter(~has_stayed).unique(), pairs.filter(has_stayed)["before"]
+    ends = whole_pairs.filter(has_stayed)["before"]
+    beyond = len(stayed) and (not len(ends) or stayed.min() < ends.min() or stayed.max() > ends.max())  # type: ignore[operator]
+    if beyond or coded.join(whole_pairs, on=["before", "after"], how="anti").height:
         raise _failed(seen.column, "a value was not coded as in the whole table")
     return "every value was coded as in the whole table"
 
@@ -212,13 +189,13 @@ def _rounded(seen: TreatedColumns) -> str:
     base = float(seen.job["base"])
     pair = seen.pair(seen.column).drop_nulls()
     steps = pair["after"] / base
-    slack = 1e-9 * _scale(steps)
+    slack = 1e-9 * scale_of(steps)
     if ((steps - steps.round()).abs() > max(slack, 1e-9)).any():
         raise _failed(seen.column, f"a value is no multiple of {base:g}")
     nearest = seen.job.get("kind", "nearest") == "nearest"
-    far = base * (0.5 if nearest else 1.0) + NEAR * _scale(pair["before"]) * (1 if nearest else 0)
+    far = base * (0.5 if nearest else 1.0) + NEAR * scale_of(pair["before"]) * (1 if nearest else 0)
     gap = (pair["after"] - pair["before"]).abs()
-    if (gap > far + 1e-9 * _scale(pair["before"])).any():
+    if (gap > far + 1e-9 * scale_of(pair["before"])).any():
         raise _failed(seen.column, f"a value moved by more than {'half ' if nearest else ''}the base")
     if seen.job.get("kind") == "controlled":
         strata = [seen.original[name].cast(pl.String).alias(f"s{j}") for j, name in enumerate(seen.within)]
@@ -227,7 +204,7 @@ def _rounded(seen: TreatedColumns) -> str:
         sums = (table.group_by(by) if by else table.group_by(pl.lit(1))).agg(
             (pl.col("after").sum() - pl.col("before").sum()).abs().alias("gap")
         )
-        if (sums["gap"] > base * (1 + 1e-6) + NEAR * _scale(pair["before"])).any():
+        if (sums["gap"] > base * (1 + 1e-6) + NEAR * scale_of(pair["before"])).any():
             raise _failed(seen.column, "a total moved by more than the base")
         return f"every value is a multiple of {base:g}, and totals moved by less than one of it"
     return f"every value is a multiple of {base:g} and less than one of it from the original"
@@ -242,14 +219,14 @@ def _noisy(seen: TreatedColumns) -> str:
         if not pair.height:
             continue
         gap = (pair["after"] - pair["before"]).abs()
-        slack = NEAR * _scale(pair["before"]) + (0.5 if seen.job.get("whole") else 0.0)
+        slack = NEAR * scale_of(pair["before"]) + (0.5 if seen.job.get("whole") else 0.0)
         if kind == "multiplicative":
             size = pair["before"].abs()
             if ((gap > 1.5 * share * size + slack) | (gap < 0.5 * share * size - slack)).any():
                 raise _failed(name, "a factor is not within the limits of the noise")
             continue
         # Of a piece of a table, the spread and the number of rows are those of the whole.
-        whole_values = pair["before"] if seen.whole is None else _number(seen.whole["before"]).drop_nulls()
+        whole_values = pair["before"] if seen.whole is None else as_number(seen.whole["before"]).drop_nulls()
         spread = max(float(whole_values.std() or 0.0), float(pair["before"].std() or 0.0))  # type: ignore[arg-type]
         drawn = pair.height if seen.whole is None else seen.whole.height
         most = share * spread * (4.0 + math.sqrt(2.0 * math.log(max(drawn, 2))))
@@ -338,7 +315,7 @@ def _resampled(seen: TreatedColumns) -> str:
     pair = seen.pair(seen.column).drop_nulls().sort("before", "after")
     if pair.height and ((pair["after"] > pair["before"].max()) | (pair["after"] < pair["before"].min())).any():
         raise _failed(seen.column, "a value is beyond the column's own")
-    if (pair["after"].diff().drop_nulls() < -NEAR * _scale(pair["before"])).any():
+    if (pair["after"].diff().drop_nulls() < -NEAR * scale_of(pair["before"])).any():
         raise _failed(seen.column, "ranks changed")
     return "ranks are kept, and no value is beyond the column's own"
 
@@ -368,8 +345,9 @@ def _shifted(seen: TreatedColumns) -> str:
     layout, days = seen.job.get("format"), int(seen.job.get("days", 182))
     before, after = (_moments(table[seen.column], layout) for table in (seen.original, seen.published))
     units = list(seen.job.get("unit") or seen.unit)
-    unit_columns = seen.original.select([pl.col(name).cast(pl.String).alias(f"u{j}") for j, name in enumerate(units)])
-    table = unit_columns.with_columns(gap=after - before, before=before, after=after).drop_nulls("gap")
+    unit_columns = pl.DataFrame([as_plain(seen.original[name]).alias(f"u{j}") for j, name in enumerate(units)])
+    table = unit_columns.with_columns(gap=after - before)
+    table = table.drop_nulls("gap") if table["gap"].null_count() else table
     finest = seen.job.get("finest")
     by = unit_columns.columns
     if finest is not None:
@@ -424,10 +402,13 @@ def _cut(seen: TreatedColumns) -> str:
 def _pseudonymous(seen: TreatedColumns) -> str:
     """Pseudonyms: one per value and one value per pseudonym, and no value is published as it was."""
     _nothing_new_missing(seen)
-    pairs = pl.DataFrame(
-        {"before": seen.original[seen.column].cast(pl.String), "after": seen.published[seen.column].cast(pl.String)}
+    before, after = as_plain(seen.original[seen.column]), as_plain(seen.published[seen.column])
+    # Rows are compared by hashes; texts are made of the distinct pairs alone.
+    hashes = pl.DataFrame({"before": before.hash(), "after": after.hash()}).with_row_index("row")
+    first_rows = hashes.filter(~is_missing(before) & after.is_not_null()).unique(["before", "after"], keep="any")["row"]
+    present_pairs = pl.DataFrame(
+        {"before": before.gather(first_rows).cast(pl.String), "after": after.gather(first_rows).cast(pl.String)}
     )
-    present_pairs = pairs.filter(~_missing(seen.original[seen.column])).drop_nulls().unique()
     if (
         present_pairs["before"].n_unique() < present_pairs.height
         or present_pairs["after"].n_unique() < present_pairs.height

@@ -81,8 +81,8 @@ def indicators(x: Floats, nominal: Mask, weights: Floats | None = None) -> Float
         if len(categories) > MOST_INDICATORS:
             return None
         made.append((x[:, [j]] == categories[None, :]) * np.sqrt(0.5 * (1.0 if weights is None else weights[j])))
-    found = np.column_stack(made)
-    return found if found.shape[1] <= MOST_INDICATORS else None
+    columns = np.column_stack(made)
+    return columns if columns.shape[1] <= MOST_INDICATORS else None
 
 
 def published_numbers_of(values: Floats, group: Ints, publish: str) -> Floats:
@@ -95,22 +95,22 @@ def published_numbers_of(values: Floats, group: Ints, publish: str) -> Floats:
     rows = np.flatnonzero((group >= 0) & ~np.isnan(values))
     if not len(rows):
         return made
-    own: Ints = np.unique(group[rows], return_inverse=True)[1].reshape(-1).astype(np.int32)
+    dense_group: Ints = np.unique(group[rows], return_inverse=True)[1].reshape(-1).astype(np.int32)
     if publish == MEAN:
-        made[rows] = means(values[rows, None], own)[own, 0]
+        made[rows] = means(values[rows, None], dense_group)[dense_group, 0]
         return made
-    order = np.lexsort((values[rows], own))
-    begins = np.flatnonzero(np.diff(own[order], prepend=-1))
+    order = np.lexsort((values[rows], dense_group))
+    begins = np.flatnonzero(np.diff(dense_group[order], prepend=-1))
     ends = np.append(begins[1:], len(order))
     ranked = values[rows][order]
     if publish == MEDIAN:
         middle = (ranked[(begins + ends - 1) // 2] + ranked[(begins + ends) // 2]) / 2.0
     else:
         middle = np.array([_most_frequent(ranked[b:e]) for b, e in zip(begins, ends, strict=True)])
-    made[rows] = middle[own]
+    made[rows] = middle[dense_group]
     return made
 
 
 def _most_frequent(ranked: Floats) -> float:
-    found, counts = np.unique(ranked, return_counts=True)
-    return float(found[np.argmax(counts)])
+    distinct, counts = np.unique(ranked, return_counts=True)
+    return float(distinct[np.argmax(counts)])

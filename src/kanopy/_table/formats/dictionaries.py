@@ -52,7 +52,7 @@ def read_dictionary(text: str, name: str) -> Dictionary:
     """
     dictionary = _stata(text, name) if name.lower().endswith(".dct") else _spss(text, name)
     if not dictionary.fields:
-        raise DataError(f"{name} names no fields with their columns. Give a dictionary such as: str name 1-5.")
+        raise DataError(f"{name} does not name fields with their columns. Give a dictionary such as: str name 1-5.")
     seen: set[str] = set()
     for column_field in dictionary.fields:
         if column_field.last < column_field.first or column_field.first < 1:
@@ -61,7 +61,7 @@ def read_dictionary(text: str, name: str) -> Dictionary:
                 f"them."
             )
         if column_field.name in seen:
-            raise DataError(f"{name} names the field {column_field.name!r} twice. Give each one a name of its own.")
+            raise DataError(f"{name} names the field {column_field.name!r} twice. Give each field a different name.")
         seen.add(column_field.name)
     return dictionary
 
@@ -88,12 +88,17 @@ def _stata(text: str, name: str) -> Dictionary:
     begin = _USING.search(text)
     end = text.find("}", begin.end()) if begin else -1
     if begin is None or end < 0:
-        raise DataError(f"{name} holds no dictionary: it begins with 'infile dictionary {{' or 'infix dictionary {{'.")
+        raise DataError(
+            f"{name} is not a dictionary. A dictionary begins with 'infile dictionary {{' or 'infix dictionary {{'."
+        )
     body, before = text[begin.end() : end], text[: begin.end()].count("\n") + 1
     for several in _SEVERAL.finditer(body):
         if (several[1] or several[2]) != "1":
             line = before + body[: several.start()].count("\n")
-            raise DataError(f"{name} spreads a record over several lines (line {line:,}), which is not read.")
+            raise DataError(
+                f"{name} spreads a record over several lines (line {line:,}), which is not supported. "
+                "Write one line per record."
+            )
     data = None if begin[2] is None else begin[2].strip('"')
     reads = _infix if (begin[1] or "").lower() == "infix" or not re.search(r"_column|%", body) else _infile
     return Dictionary(tuple(reads(body, before, name)), data)
@@ -136,8 +141,8 @@ def _infile(body: str, before: int, name: str) -> list[Field]:
 
 def _not_understood(name: str, number: int, line: str) -> DataError:
     return DataError(
-        f"Line {number:,} of {name} is not understood: {short(line.strip())}. Write each field with its columns, "
-        "such as 'str name 1-5' (infix) or '_column(1) str5 name %5s' (infile)."
+        f"Line {number:,} of {name} cannot be read: {short(line.strip())}. Write each field with its columns, such "
+        "as 'str name 1-5' (infix) or '_column(1) str5 name %5s' (infile)."
     )
 
 
@@ -156,7 +161,7 @@ def _spss(text: str, name: str) -> Dictionary:
     text = re.sub(r"(?m)^\s*\*[^.]*\.\s*$", "", text)
     list_match = _LIST.search(text)
     if list_match is None:
-        raise DataError(f"{name} holds no DATA LIST with the columns of each field, which ends with a point.")
+        raise DataError(f"{name} has no DATA LIST with the columns of each field, ended by a point.")
     body = list_match["body"]
     file_match = _FILE.search(body)
     data = None if file_match is None else file_match["place"].strip("'\"")
@@ -170,7 +175,10 @@ def _spss(text: str, name: str) -> Dictionary:
     records = re.search(r"RECORDS\s*=\s*(\d+)", options, re.IGNORECASE)
     listed = re.sub(r"^\s*1\s+", " ", listed)
     if (records and records[1] != "1") or "/" in listed:
-        raise DataError(f"{name} spreads a record over several lines (RECORDS, /), which is not read.")
+        raise DataError(
+            f"{name} spreads a record over several lines (RECORDS, /), which is not supported. Write one "
+            "line per record."
+        )
     fields: list[Field] = []
     for field_match in _PLACED.finditer(listed):
         names, first, last = (
@@ -181,7 +189,7 @@ def _spss(text: str, name: str) -> Dictionary:
         kind, width = (field_match["kind"] or "F").upper(), last - first + 1
         if kind not in ("A", "F", "N") or width % len(names):
             raise DataError(
-                f"{name} has a field that is not understood: {short(field_match.group())}. Formats are A, F and N."
+                f"{name} has a field that cannot be read: {short(field_match.group())}. Formats are A, F and N."
             )
         field_width = width // len(names)
         for number, called in enumerate(names):
@@ -196,7 +204,7 @@ def _spss(text: str, name: str) -> Dictionary:
                 )
             )
     if rest := _PLACED.sub("", listed).strip():
-        raise DataError(f"{name} has fields that are not understood: {short(rest)}. Write them as: name 1-5 (A).")
+        raise DataError(f"{name} has fields that cannot be read: {short(rest)}. Write them as: name 1-5 (A).")
     return Dictionary(_with_missing(_with_labels(tuple(fields), text), text, name), data)
 
 
@@ -233,7 +241,7 @@ def _with_missing(fields: tuple[Field, ...], text: str, name: str) -> tuple[Fiel
                 try:
                     numbers = [ends[bound.upper()] if bound.upper() in ends else float(bound) for bound in both]
                 except ValueError:
-                    raise DataError(f"{name} has missing values that are not understood: {short(values)}.") from None
+                    raise DataError(f"{name} has missing values that cannot be read: {short(values)}.") from None
                 missing_ranges.append((numbers[0], numbers[-1]))
             for field_name in re.split(r"[\s,]+", names.strip()):
                 missing.setdefault(field_name.lower(), []).extend(missing_ranges)
@@ -253,7 +261,9 @@ def data_of(dictionary: Dictionary, path: Path) -> Path:
         for candidate in (path.parent / named.name, path.parent / f"{named.name}.raw"):
             if candidate.exists():
                 return candidate
-        raise DataError(f"{path} describes {dictionary.data!r}, which is not beside it. Put both into one folder.")
+        raise DataError(
+            f"{path} describes {dictionary.data!r}, which is not in the same folder. Put both into one folder."
+        )
     for suffix in (".dat", ".raw", ".txt", ".asc"):
         if (candidate_file := path.with_suffix(suffix)).exists():
             return candidate_file

@@ -123,7 +123,7 @@ def find_encoding(data: bytes, name: str) -> Reading:
             return _doubtful(name, data, [best, *others])
         return best
     raise DataError(
-        f"{name} is not valid UTF-8, nor any other encoding that is known. Save it as UTF-8, or name its encoding "
+        f"{name} is not valid UTF-8, nor in any other known encoding. Save it as UTF-8, or name its encoding "
         '(--encoding, encoding = "…" in the job).'
     )
 
@@ -296,12 +296,12 @@ def _doubtful(name: str, data: bytes, readings: list[Reading]) -> Reading:
             best = next((reading for reading in readings if reading.encoding == "cp1252"), best)
         lines_said = "1 line has" if count == 1 else f"{count:,} of {all_lines:,} lines have"
         return replace(best, doubt=(
-            f"{Path(name).name} is not UTF-8: {lines_said} letters that do not tell which encoding it is; it is read "
-            f"as {best.encoding}. Line {line:,} reads as {line_readings}. Name the right encoding if it is another "
+            f"{Path(name).name} is not UTF-8: {lines_said} letters that do not determine the encoding; it is read as "
+            f"{best.encoding}. Line {line:,} reads as {line_readings}. Name the right encoding if it is another "
             "(--encoding), or correct these lines."
         ))  # fmt: skip
     raise DataError(
-        f"{name} is not UTF-8, and its letters do not tell which encoding it is. Line {line:,} reads as "
+        f"{name} is not UTF-8, and its letters do not determine the encoding. Line {line:,} reads as "
         f"{line_readings}. Name "
         'the right one (--encoding, or encoding = "…" in the job), or save the file as UTF-8.'
     )
@@ -344,7 +344,7 @@ def encoding_of(sample: bytes, whole: Callable[[], bytes], named: str | None, na
         if sample.startswith(mark):
             if encoding == "utf-8-sig":
                 return encoding, ()
-            return named or encoding, (f"{Path(name).name} is read as {encoding}, as its first bytes say.",)
+            return named or encoding, (f"{Path(name).name} is read as {encoding}, according to its first bytes.",)
     if named is not None:
         return _named(sample, named, name)
     if (wide := _of_zeros(sample)) is not None:
@@ -377,7 +377,9 @@ def _named(sample: bytes, named: str, name: str) -> tuple[str, tuple[str, ...]]:
     except (LookupError, UnicodeError, ValueError, TypeError):
         return named, ()
     if narrow and not sample.isascii():
-        return "utf-8", (f"{Path(name).name} is UTF-8, and is read as such: {named} would make other letters of it.",)
+        return "utf-8", (
+            f"{Path(name).name} is UTF-8 and is read as UTF-8, not as {named}: that would change its letters.",
+        )
     return named, ()
 
 

@@ -53,7 +53,7 @@ def read_fixed(path: Path, inner: str | None, encoding: str | None = None) -> Re
     text = pl.Series(lines, dtype=pl.String)
     _refuse_odd_lines(text, dictionary, str(path))
     columns = [_column(text, field, str(path), words.name) for field in dictionary.fields]
-    note = f"{path.name} is read by the columns that {words.name} names."
+    note = f"{path.name} is read with the columns of {words.name}."
     return pl.DataFrame(columns), (note, *notes)
 
 
@@ -67,7 +67,7 @@ def _beside(path: Path) -> Path:
     dictionary = next((candidate for suffix in DICTIONARIES if (candidate := path.with_suffix(suffix)).exists()), None)
     if dictionary is None:
         raise DataError(
-            f"{path} needs a dictionary that says where its fields stand: {path.stem}.dct or {path.stem}.sps beside "
+            f"{path} needs a dictionary with the columns of its fields: {path.stem}.dct or {path.stem}.sps beside "
             f"it, or {path.name}::DICTIONARY.dct. A text with separators is read as .csv."
         )
     return dictionary
@@ -85,14 +85,18 @@ def _placed(lines: list[str], dictionary: Dictionary, name: str) -> list[str]:
         return ["".join(letter + "\0" * (len(letter.encode()) - 1) for letter in line) for line in lines]
     number = next(line_number for line_number, line in enumerate(lines, 1) if not line.isascii())
     raise DataError(
-        f"{name} has letters beyond ASCII (line {number:,}), and its lines differ in length: whether its columns count "
-        "letters or bytes cannot be told. Fill the lines up with blanks, or name a one-byte encoding (--encoding)."
+        f"{name} has letters beyond ASCII (line {number:,}), and its lines differ in length, so it is unknown "
+        "whether columns count letters or bytes. Fill the lines up with blanks, or name a one-byte encoding "
+        "(--encoding)."
     )
 
 
 def _refuse_odd_lines(text: pl.Series, dictionary: Dictionary, name: str) -> None:
     for odd, what in (
-        (text.str.contains("\t", literal=True), "holds a tab, which stands for several columns: put blanks there"),
+        (
+            text.str.contains("\t", literal=True),
+            "contains a tab, which represents several columns: replace it by blanks",
+        ),
         (text.str.strip_chars() == "", "is empty: delete it"),
     ):
         if odd.any():
@@ -104,7 +108,8 @@ def _refuse_odd_lines(text: pl.Series, dictionary: Dictionary, name: str) -> Non
             line = int(cut.arg_true()[0])
             raise DataError(
                 f"Line {line + 1:,} of {name} has {lengths[line]:,} characters and ends within the number "
-                f"{field.name!r} (columns {field.first}-{field.last}). Check that the dictionary is about this file."
+                f"{field.name!r} (columns {field.first}-{field.last}). Check that the dictionary belongs to this "
+                "file."
             )
 
 
@@ -116,8 +121,9 @@ def _column(text: pl.Series, field: Field, name: str, words: str) -> pl.Series:
         if wrong.any():
             line = int(wrong.arg_true()[0])
             raise DataError(
-                f"Line {line + 1:,} of {name} holds {short(texts[line])} in columns {field.first}-{field.last}, where "
-                f"{words} says that there is the number {field.name!r}. Check that the dictionary is about this file."
+                f"Line {line + 1:,} of {name} holds {short(texts[line])} in columns {field.first}-{field.last}, "
+                f"where {words} says that there is the number {field.name!r}. Check that the dictionary belongs to "
+                "this file."
             )
         if field.decimals:
             texts = _pointed(texts, field.decimals)

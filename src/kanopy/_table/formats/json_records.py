@@ -34,7 +34,7 @@ def read_json(data: bytes, name: str, *, lines: bool, encoding: str | None = Non
     text = decode(data, called, name).removeprefix("\ufeff")
     records = list(_by_line(text, name) if lines else _records(_parsed(text, name, 1), name))
     if not records:
-        raise DataError(f"{name} holds no records. Give a list of records, one record per line, or columns by name.")
+        raise DataError(f"{name} has no records. Give a list of records, one record per line, or columns by name.")
     columns: dict[str, list[Any]] = {}
     for index, record in enumerate(records):
         flat = dict(_flat(record, "", name, index + 1, 0))
@@ -46,7 +46,7 @@ def read_json(data: bytes, name: str, *, lines: bool, encoding: str | None = Non
             values.append(flat.get(key, _MISSING))
     lacking = [key for key, values in columns.items() if any(value is _MISSING for value in values)]
     if lacking:
-        notes = (*notes, f"Not all records of {Path(name).name} have {some(lacking)}: it is missing there.")
+        notes = (*notes, f"Not all records of {Path(name).name} have {some(lacking)}, which is missing in the others.")
     return pl.DataFrame([_column(key, values, name) for key, values in columns.items()]), notes
 
 
@@ -75,7 +75,7 @@ def _by_line(text: str, name: str) -> Iterator[dict[str, Any]]:
             record = _parsed(line, name, number)
             if not isinstance(record, dict):
                 raise DataError(
-                    f"{name} holds no record in line {number:,} but {short(str(record))}. Every line of such a file is "
+                    f"{name} has no record in line {number:,} but {short(str(record))}. Every line of such a file is "
                     'one record, such as {"age": 41}.'
                 )
             yield record
@@ -89,7 +89,7 @@ def _records(content: Any, name: str) -> Iterable[dict[str, Any]]:
         if len(of_records) == 1:
             return list(content[of_records[0]])
         if len(of_records) > 1:
-            raise DataError(f"{name} holds several tables: {some(of_records)}. Keep one of them.")
+            raise DataError(f"{name} contains several tables: {some(of_records)}. Keep one of them.")
         if lists and len(lists) == len(content):
             lengths = {len(value) for value in lists.values()}
             if len(lengths) == 1:
@@ -98,7 +98,7 @@ def _records(content: Any, name: str) -> Iterable[dict[str, Any]]:
             raise DataError(f"The columns of {name} have different lengths; the shortest is {short_one!r}.")
         if content and all(isinstance(value, dict) for value in content.values()):
             raise DataError(
-                f"{name} holds records by a key, or columns by row numbers. Write it as a list of records "
+                f"{name} contains records by key, or columns by row number. Write it as a list of records "
                 "(orient='records' in pandas)."
             )
     wrong = (
@@ -109,8 +109,8 @@ def _records(content: Any, name: str) -> Iterable[dict[str, Any]]:
     if isinstance(content, list) and all(isinstance(record, dict) for record in content):
         return content
     raise DataError(
-        f"{name} is no table: it holds {short(json.dumps(wrong))} where a record belongs. Give a list of records, such "
-        'as [{"age": 41}].'
+        f"{name} is not a table: it contains {short(json.dumps(wrong))} where a record is expected. Give a list "
+        'of records, such as [{"age": 41}].'
     )
 
 
@@ -124,7 +124,7 @@ def _flat(value: dict[str, Any], before: str, name: str, record: int, deep: int)
             yield from _flat(inner_value, called, name, record, deep + 1)
         elif isinstance(inner_value, list) and any(isinstance(element, (dict, list)) for element in inner_value):
             raise DataError(
-                f"Record {record:,} of {name} holds a table of its own in {called!r}. Take it out, or write one record "
+                f"Record {record:,} of {name} contains another table in {called!r}. Take it out, or write one record "
                 "per entry."
             )
         else:

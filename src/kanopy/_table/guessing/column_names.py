@@ -139,10 +139,11 @@ def _within(word: str) -> Iterator[tuple[Meaning, int]]:
         for meaning in words.meanings:
             if any(word.startswith(stem) for stem in meaning.stems):
                 yield meaning, STEM
-    cores = [word[len(p) :] for p in words.prefixes if word.startswith(p)]
-    cores += [word[: -len(s)] for s in words.suffixes if word.endswith(s)]
-    cores += [core[: -len(s)] for core in cores for s in words.suffixes if core.endswith(s)]
-    cores += [core[len(p) :] for core in cores for p in words.prefixes if core.startswith(p)]
+    # What is left without a prefix or a suffix, and then without one more on the other side.
+    cores = [word.removeprefix(prefix) for prefix in words.prefixes if word.startswith(prefix)]
+    cores += [word.removesuffix(suffix) for suffix in words.suffixes if word.endswith(suffix)]
+    cores += [core.removesuffix(suffix) for core in cores for suffix in words.suffixes if core.endswith(suffix)]
+    cores += [core.removeprefix(prefix) for core in cores for prefix in words.prefixes if core.startswith(prefix)]
     for core in cores:
         if len(core) >= SHORTEST_CORE:
             for meaning in words.index.get(core, ()):

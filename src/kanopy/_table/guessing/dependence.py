@@ -230,7 +230,7 @@ class Spread:
 
 
 def dependences(published: Mapping[str, Coded], generalized: Mapping[str, Coded]) -> list[Dependence]:
-    """Which columns that are published as they are tell something about which generalized ones, the surest first.
+    """Which columns that are published unchanged tell something about which generalized ones, the surest first.
 
     All columns have the same rows, in an order that says nothing (`drawn`).
 

@@ -24,7 +24,7 @@ from kanopy._table.guessing.value_kinds import Values
 from kanopy._table.roles import HOUSEHOLD_WORDS, Role
 
 SURE, LIKELY, UNSURE = "sure", "likely", "unsure"
-NOTHING = "nothing in its name or values says what it is"
+NOTHING = "neither name nor values suggest a role"
 FEWEST_UNITS, MOST_UNITS = 20, 0.95
 """People of whom a table holds several rows each: enough of them to hide among, and fewer than rows."""
 
@@ -76,7 +76,7 @@ def guess_roles(frame: pl.DataFrame) -> list[Guess]:
     unit = unit_among(table, columns, guesses)
     if unit is not None:
         whose = guesses[unit].reason.partition(";")[0]
-        reason = f"{whose}; several rows have the same: k counts its values, not rows"
+        reason = f"{whose}; several rows have the same value: k counts its values, not rows"
         guesses[unit] = replace(guesses[unit], role=Role.UNIT, reason=reason, kind="unit")
     return [
         replace(
@@ -143,7 +143,7 @@ def _reason(column: ColumnView, verdict: Verdict, role: Role, is_open: bool) -> 
     if is_open and not because.startswith(NOTHING):
         because = f"{NOTHING}; {because}"
     if role == Role.UNDECIDED:
-        return f"{because}; {shape}: decide what it is"
+        return f"{because}; {shape}: decide its role"
     if is_open and role == Role.SENSITIVE:
         return f"{because}; {shape}: treated as sensitive by default"
     return f"{because}; {shape}" if seen.rows else because
@@ -209,4 +209,4 @@ def _alone(guess: Guess, seen: Values) -> str:
     """A word about sensitive values that most records have alone and that are published as they are."""
     if guess.role != Role.SENSITIVE or not seen.many_alone:
         return ""
-    return f"; published unchanged, though {seen.alone:,} records have a value of their own, which can re-identify them"
+    return f"; published unchanged, although {seen.alone:,} records have a unique value, which can re-identify them"

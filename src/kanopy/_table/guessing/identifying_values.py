@@ -49,14 +49,14 @@ def why_pointing(name: str, values: pl.DataFrame | None) -> str | None:
     """
     meaning = identifying_name(name)
     if values is None:
-        return f"its name speaks of {meaning}" if meaning else f"it has more than {MOST_VALUES:,} different values"
+        return f"its name suggests {meaning}" if meaning else f"it has more than {MOST_VALUES:,} different values"
     alone = values[VALUE]
     try:
         labels = (
             alone.fill_nan(None).cast(pl.String) if alone.dtype.is_float() else as_labels(alone)
         ).str.strip_chars()
     except DataError:
-        return f"it holds {values[VALUE].dtype} values, which are not looked through"
+        return f"it holds {values[VALUE].dtype} values, which are not examined"
     # 1.50 and 1.5 are one number, however the table is stored.
     value, small = pl.col(VALUE), pl.col("small")
     number = pl.when("number").then(small).cast(pl.Float64, strict=False).cast(pl.String)
@@ -73,7 +73,7 @@ def why_pointing(name: str, values: pl.DataFrame | None) -> str | None:
     if valued.height <= 2 and all(_said(value) in FLAGS for value in valued[VALUE].to_list()):
         return None
     if meaning is not None:
-        return f"its name speaks of {meaning}"
+        return f"its name suggests {meaning}"
     rows, distinct = int(valued[COUNT].sum()), valued.height
     texts = valued.filter(~valued["number"])[VALUE]
     patterns = (*PATTERNS, *ANYWHERE)
@@ -86,7 +86,7 @@ def why_pointing(name: str, values: pl.DataFrame | None) -> str | None:
     if len(texts) >= MOSTLY * distinct and _names(name, texts, rows):
         return "its values look like names of people"
     if rows >= FEWEST_TO_JUDGE and len(texts) >= HALF * distinct and distinct > HALF * rows:
-        return "most rows have a text of their own in it"
+        return "most rows have a unique text"
     return None
 
 

@@ -1,4 +1,4 @@
-"""What columns that are published as they are give away of generalized ones, measured on the release."""
+"""What columns that are published unchanged give away of generalized ones, measured on the release."""
 
 from __future__ import annotations
 
@@ -35,14 +35,15 @@ class Narrowed:
     def __str__(self) -> str:
         how, revealed = self.dependence.how, self.dependence.revealed
         return (
-            f"{how} {revealed!r} ({100 * self.share:.0f} % of the rows: fewer values than the published label allows)"
+            f"{how} {revealed!r} ({100 * self.share:.0f} % of the rows: it allows fewer values than the published "
+            "label)"
         )
 
 
 def find_dependences(
     frame: pl.DataFrame, published: Iterable[str], generalized: Sequence[str], most_rows: int = MOST_ROWS
 ) -> list[Dependence]:
-    """Which of the columns that are published as they are tell something about which generalized ones.
+    """Which of the columns that are published unchanged tell something about which generalized ones.
 
     >>> table = pl.DataFrame({"age": [20 + i * 37 % 60 for i in range(400)]}).with_columns(born=2020 - pl.col("age"))
     >>> [(found.column, found.how, found.revealed) for found in find_dependences(table, ["born"], ["age"])]
@@ -184,16 +185,16 @@ def withheld(
     for name, narrowings in reasons.items():
         why = "; ".join(str(narrowing) for narrowing in sorted(narrowings, key=lambda narrowing: -narrowing.share)[:3])
         if name in allowed:
-            notes.append(f"{name!r} is published, as the job allows, though it {why}.")
+            notes.append(f"{name!r} is published, as the job allows, although it {why}.")
         elif name in needed:
             notes.append(
-                f"{name!r} is published because the job needs it (a model or the target names it), though it {why}: "
-                "that undoes the generalization. Leave one of the two out."
+                f"{name!r} is published because a model or the target names it, although it {why}, which undoes the "
+                "generalization. Leave out one of the two."
             )
         else:
             held.append(name)
             notes.append(
-                f"The column {name!r} was left out: it {why}. To publish it all the same, name it in allow_dependent "
+                f"The column {name!r} was left out: it {why}. To publish it nevertheless, name it in allow_dependent "
                 "(allow-dependent, --allow-dependent)."
             )
     return held, tuple(notes)

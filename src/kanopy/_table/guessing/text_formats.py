@@ -146,8 +146,8 @@ def written_numbers(column: pl.Series, decimal: str) -> pl.Series:
     if wrong:
         sign = "comma" if decimal == "," else "point"
         raise DataError(
-            f"The column {column.name!r} holds texts that are no numbers with a decimal {sign}: {some(wrong)}. Declare "
-            "them missing (missing-tokens), or leave the setting decimal out."
+            f"The column {column.name!r} contains texts that are not numbers with a decimal {sign}: {some(wrong)}. "
+            "Declare them missing (missing-tokens), or leave the setting decimal out."
         )
     numbers_of_rows = texts.replace_strict(
         pl.Series(distinct), pl.Series(list(numbers.values()), dtype=pl.Float64), default=None

@@ -77,8 +77,8 @@ def _texts(latitude: pl.Series, longitude: pl.Series) -> list[str | None]:
         elif numbers:
             texts.append(point_text(float(north), float(east)))
         else:
-            pair = [str(each).strip() for each in (north, east)]
-            texts.append(None if any(each.lower() in absent for each in pair) else ", ".join(pair))
+            pair = [str(coordinate).strip() for coordinate in (north, east)]
+            texts.append(None if any(coordinate.lower() in absent for coordinate in pair) else ", ".join(pair))
     return texts
 
 
@@ -168,7 +168,7 @@ def place_guesses(frame: pl.DataFrame, guesses: list[Guess]) -> tuple[pl.DataFra
         if own_pair is None:
             changed.append(_of_text(frame, guess))
         elif not any(column.column == own_pair.name for column in changed):
-            reason = f"{own_pair.latitude} and {own_pair.longitude} together are a place, which others may know"
+            reason = f"{own_pair.latitude} and {own_pair.longitude} together are a place, which an attacker may know"
             changed.append(Made(own_pair.name, Role.QUASI_IDENTIFIER, reason, "place", LIKELY))
     places = {pair.name: [pair.latitude, pair.longitude] for pair in pairs}
     return with_places(frame, places), changed, places
@@ -188,7 +188,7 @@ def _of_text(frame: pl.DataFrame, guess: Guess) -> Guess:
         guess,
         role=Role.QUASI_IDENTIFIER,
         hierarchy_hint="place",
-        reason="points on the globe: a place, which others may know",
+        reason="points on the globe: a place, which an attacker may know",
     )
 
 

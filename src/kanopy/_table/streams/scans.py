@@ -109,8 +109,8 @@ class _Told:
             reason = (str(error).splitlines() or [type(error).__name__])[0]
             if "invalid utf-8" in reason.lower():
                 raise DataError(
-                    f"{self._name} is not UTF-8 to its end; only UTF-8 is read piece by piece. Use --engine memory, or "
-                    "save it as UTF-8 CSV."
+                    f"{self._name} is not valid UTF-8 throughout, and only UTF-8 is read piece by piece. Use "
+                    "--engine memory, or save it as UTF-8 CSV."
                 ) from None
             reason = "its content is damaged" if is_panic(error) else reason
             raise DataError(
@@ -190,8 +190,8 @@ def require_same_columns(files: Sequence[Path | str], schemas: Sequence[Mapping[
             if lacking:
                 more = file if where is files[0] else files[0]
                 raise DataError(
-                    f"The files of one table have different columns: {where} lacks {some(lacking)}, which {more} has. "
-                    "Give all of them the same columns."
+                    f"The files of one table have different columns: {where} lacks {some(lacking)}, which {more} "
+                    "has. Give all files the same columns."
                 )
         drifted = [
             f"{name} ({first[name]} and {other_schema[name]})" for name in first if first[name] != other_schema[name]
@@ -210,7 +210,9 @@ def _scan_text(path: Path, files: Sequence[Path], layout: Layout) -> Scan:
         if names_there != names or (other.separator, other.quote) != (dialect.separator, dialect.quote):
             schemas = [dict.fromkeys(header, pl.String()) for header in (names, names_there)]
             require_same_columns([files[0], file], schemas)
-            raise DataError(f"{files[0]} and {file} are written differently. Write all files of a table alike.")
+            raise DataError(
+                f"{files[0]} and {file} have different formats. Write all files of a table in the same format."
+            )
     lazy = pl.scan_csv(
         list(files),
         infer_schema=False,

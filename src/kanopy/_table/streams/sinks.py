@@ -74,7 +74,7 @@ class FileSink:
                 for number, piece in enumerate(_parts(frames())):
                     with _as_system():
                         file = partial_folder / f"part-{number:05}.parquet"
-                        _frames_scan(lambda part=piece: part, schema).sink_parquet(file)  # type: ignore[misc]
+                        _frames_scan(lambda written=piece: written, schema).sink_parquet(file)  # type: ignore[misc]
                 yield pl.scan_parquet(partial_folder / "*.parquet")
             return
         release = self._release or _files.Release()
@@ -156,7 +156,7 @@ def _run(first: pl.DataFrame, frames: Iterator[pl.DataFrame]) -> Iterator[pl.Dat
 
 def _check_folder(folder: Path) -> None:
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise DataError(f"{folder} exists already. Give another name: a folder is never written over.")
+        raise DataError(f"{folder} exists already. Give another name: folders are never overwritten.")
     if not folder.resolve().parent.is_dir():
         raise DataError(f"There is no folder {str(folder.parent)!r} to write {folder.name!r} into. Create it first.")
 

@@ -12,10 +12,13 @@ from kanopy._errors import JobError, some
 from kanopy._parameter_types import as_share
 from kanopy.app.pages.page import Page
 from kanopy.app.widgets.elements import button, card, heading, named, number, share, title
+from kanopy.app.widgets.fields import choice_field, fields, number_field
+from kanopy.app.widgets.grid import Grid
 from kanopy.app.widgets.points import Points
 
 KS, LIMITS = "2, 3, 5, 10, 20, 50", "0%, 2%, 5%"
 MOST_SERIES = 5
+MOST_LISTED = 200
 MOST_SEARCHED = 8
 """Columns of which every choice of levels is searched without being asked."""
 
@@ -51,6 +54,7 @@ class ExplorePage(Page):
                 ui.element("div").classes("grow")
                 button("Judge all candidates", self.attempt(lambda *_: self._judge()), icon="blur_on")
             self._all = ui.element("div").classes("two wide-left")
+            self._listed = ui.element("div").classes("stack tight")
         with card():
             with ui.element("div").classes("row-flex"):
                 heading("Plans")
@@ -58,6 +62,19 @@ class ExplorePage(Page):
                 ui.element("div").classes("grow")
                 self._plan_name = ui.input(label="Name", value="").props("outlined dense")
                 button("Save the present job", self.attempt(lambda *_: self._save_plan()), icon="bookmark_add")
+            self._plans_box = ui.element("div")
+            with self._plans_box:
+                self._plans()
+        self._mark = self.controller.hierarchies_mark
+
+    def update(self) -> None:
+        """What was judged and typed stays while the hierarchies are the same: only points and plans follow."""
+        if getattr(self, "_mark", None) != self.controller.hierarchies_mark:
+            super().update()
+            return
+        self._write_map()
+        self._plans_box.clear()
+        with self._plans_box:
             self._plans()
 
     # ---- the map ------------------------------------------------------------------------------------------
@@ -179,7 +196,46 @@ class ExplorePage(Page):
                 )
                 ui.label(f"{judged['all']:,} candidates judged; {drawn}.").classes("muted small")
             with ui.element("div").style("display:flex;flex-direction:column;gap:10px") as self._candidate:
-                ui.label("Choose a point to see its levels.").classes("muted")
+                ui.label("Choose a point, or a line of the list, to see its levels.").classes("muted")
+        self._list_candidates(points)
+
+    def _list_candidates(self, points: list[dict[str, Any]]) -> None:
+        """Candidates as a list, those that lose least first; filtered by what they suppress and by levels."""
+        names = list(points[0]["levels"]) if points else []
+        self._listed.clear()
+        with self._listed:
+            with fields():
+                most = number_field("Rows suppressed at most", 100, low=0, suffix="%")
+                column = choice_field("Level of", {"": "any column", **{name: name for name in names}}, "")
+                level = number_field("is at most", None, low=0)
+                chosen = number_field("Show number", None, low=1)
+            grid = Grid(("number", "loss", "suppressed", "classes", *names), label="List of candidates",
+                        aligned=dict.fromkeys(range(4 + len(names)), "right"))  # fmt: skip
+
+        def found() -> list[dict[str, Any]]:
+            limit, name = float(most.value or 0) / 100, str(column.value or "")
+            kept = [
+                each for each in points
+                if each["x"] <= limit and (not name or level.value is None or each["levels"][name] <= level.value)
+            ]  # fmt: skip
+            return sorted(kept, key=lambda each: each["y"])[:MOST_LISTED]
+
+        def write() -> None:
+            grid.fill([
+                [f"{at}", f"{each['y']:.4f}", share(each["x"]), f"{each['classes']:,}",
+                 *map(str, each["levels"].values())]
+                for at, each in enumerate(found(), 1)
+            ])  # fmt: skip
+
+        def choose() -> None:
+            listed = found()
+            if chosen.value and int(chosen.value) <= len(listed):
+                self._show_candidate(listed[int(chosen.value) - 1])
+
+        for field in (most, column, level):
+            field.on_value_change(write)
+        chosen.on_value_change(choose)
+        write()
 
     def _show_candidate(self, point: dict[str, Any]) -> None:
         self._candidate.clear()
@@ -208,7 +264,9 @@ class ExplorePage(Page):
 
     def _save_plan(self) -> None:
         plans = self.controller.project.work.plans
-        self.controller.save_plan(self._plan_name.value.strip() or f"Plan {len(plans) + 1}")
+        name = str(self._plan_name.value or "").strip() or f"Plan {len(plans) + 1}"
+        self._plan_name.set_value("")
+        self.controller.save_plan(name)
 
     def _plans(self) -> None:
         plans = self.controller.project.work.plans

@@ -93,3 +93,73 @@ def risky_rows(state: WorkerState, notify: Callback, *, source: str, job: str, p
 
 def _shown(value: object) -> str:
     return "missing" if value is None else str(value)[:60]
+
+
+def population(
+    state: WorkerState, notify: Callback, *, source: str, job: str, project_folder: str, folder: str, file: str,
+    size: int | None, fraction: float | None,
+) -> dict[str, Any]:  # fmt: skip
+    """Risks in the population that the rows were drawn from, before and after: estimated from its size, or the share of
+    it that is in the table. `file` is the release in `folder`, if there is one."""
+    from kanopy._table.sources import read_source
+    from kanopy.study.risk_settings import RiskSettings
+    from kanopy.study.risk_study import assess_risk
+
+    wanted = job_of(job, project_folder)
+    settings = RiskSettings(population_size=size, sampling_fraction=fraction, largest_subset=0)
+    found: dict[str, Any] = {"after": None}
+    tables = {"before": state.frame(source, wanted)}
+    if file:
+        tables["after"] = read_source(str(Path(folder) / file)).frame
+    for name, frame in tables.items():
+        Progress(notify)(f"estimating risks {name}")
+        own = assess_risk(
+            frame, quasi=wanted.quasi, unit=wanted.unit if name == "before" else (), settings=settings
+        ).to_dict()
+        people = own["population"] or {}
+        found[name] = {
+            "uniques": people.get(people.get("chosen", ""), None), "model": people.get("chosen", ""),
+            "highest": own["journalist"]["highest"], "average": own["journalist"]["average"],
+            "rows_at_risk": own["rows_at_risk"],
+        }  # fmt: skip
+    return found
+
+
+def small_classes(
+    state: WorkerState, notify: Callback, *, source: str, job: str, project_folder: str
+) -> dict[str, Any]:
+    """The combinations of the original that fewer than k rows share, the rarest first; and how many rows they are."""
+    import polars as pl
+
+    from kanopy._job.reading_rules import read_records
+
+    wanted = job_of(job, project_folder)
+    frame = read_records(state.frame(source, wanted), wanted)
+    names = list(wanted.quasi)
+    groups = frame.group_by(names).agg(pl.len().alias("\0rows"), pl.int_range(pl.len()).first().alias("\0first"))
+    small = groups.filter(pl.col("\0rows") < wanted.k).sort(["\0rows", *names], nulls_last=True)
+    shown = small.head(MOST_RISKY).select(*names, "\0rows")
+    return {
+        "columns": names, "k": wanted.k, "classes": small.height, "rows": int(small["\0rows"].sum() or 0),
+        "shown": [[_shown(cell) if at < len(names) else f"{cell:,}" for at, cell in enumerate(row)]
+                  for row in shown.iter_rows()],
+    }  # fmt: skip
+
+
+def prediction(
+    state: WorkerState, notify: Callback, *, source: str, job: str, project_folder: str, folder: str, target: str
+) -> list[dict[str, Any]]:
+    """How well classifiers learn a column from the original and from the release."""
+    import polars as pl
+
+    from kanopy.study.utility_study import assess
+
+    wanted = job_of(job, project_folder)
+    original = state.frame(source, wanted)
+    released = pl.read_ipc(Path(folder) / "row_pairs.arrow")
+    rows = released["\0row"].to_list()
+    Progress(notify)("training classifiers on both tables")
+    found = assess(original[rows], released.drop("\0row"), quasi=wanted.quasi, target=target, queries=0).to_dict()
+    if not found["learners"]:
+        raise JobError(" ".join(found["notes"]) or f"Nothing can be learnt about {target!r}.")
+    return list(found["learners"])

@@ -253,6 +253,19 @@ def _again(state: WorkerState, notify: Callback, source: str, job: Job, folder: 
     return result
 
 
+def converted(state: WorkerState, notify: Callback, *, folder: str, file: str, ending: str) -> bytes:
+    """The release in another format: the same rows in the same order."""
+    from kanopy._table.sinks import write_table
+    from kanopy._table.sources import read_source
+    from kanopy._temporary import folder as temporary
+
+    frame = read_source(str(Path(folder) / file)).frame
+    with temporary() as place:
+        target = place / f"release{ending}"
+        write_table(frame, target)
+        return target.read_bytes()
+
+
 def mapping(state: WorkerState, notify: Callback, *, folder: str, column: str) -> list[list[str]]:
     """What became of the values of a column: the mapping that the run wrote."""
     import polars as pl

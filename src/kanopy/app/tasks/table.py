@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from kanopy._job.guess import guess_job
@@ -18,7 +18,10 @@ if TYPE_CHECKING:
     import polars as pl
 
 
-def open_table(state: WorkerState, notify: Callback, *, source: str, example: bool = False) -> dict[str, Any]:
+def open_table(
+    state: WorkerState, notify: Callback, *, source: str, example: bool = False,
+    layout: Mapping[str, Any] | None = None,
+) -> dict[str, Any]:  # fmt: skip
     """Read a table, guess a job for it, and build its hierarchies: everything a project begins with.
 
     >>> found = open_table(WorkerState(), lambda step: True, source=str(datasets.path("adult.parquet")), example=True)
@@ -27,10 +30,12 @@ def open_table(state: WorkerState, notify: Callback, *, source: str, example: bo
     """
     progress = Progress(notify)
     progress("reading the table")
-    read = state.source(source, anew=True)
+    form = Job(**dict(layout or {}))
+    read = state.source(source, form if layout is not None else None, anew=True)
     progress("guessing what its columns are")
     guessed = guess_job(read.frame, source)
-    job = guessed.job
+    first = guessed.job.replaced(**layout) if layout else guessed.job
+    job = first
     if example:
         hierarchies = datasets.adult_hierarchies()
         job = job.replaced(
@@ -41,11 +46,11 @@ def open_table(state: WorkerState, notify: Callback, *, source: str, example: bo
         "rows": read.frame.height,
         "table": state.opened(source),
         "notes": list(read.notes),
-        "job": guessed.job.to_dict(),
+        "job": first.to_dict(),
         "columns": guessed.columns,
         "decide": guessed.decide,
         "hierarchies": _built(read.frame, job) if job.quasi else {},
-        "profiles": profiles(state, notify, source=source, job=guessed.job.to_toml(), project_folder="."),
+        "profiles": profiles(state, notify, source=source, job=first.to_toml(), project_folder="."),
     }
 
 
@@ -78,11 +83,25 @@ def profiles(
 
 
 def rows(
-    state: WorkerState, notify: Callback, *, source: str, first: int, number: int, columns: Sequence[str]
-) -> dict[str, Any]:
-    """Some rows as text, for a table that is paged."""
+    state: WorkerState, notify: Callback, *, source: str, first: int, number: int, columns: Sequence[str],
+    where: Mapping[str, Any] | None = None, order: str = "", descending: bool = False,
+) -> dict[str, Any]:  # fmt: skip
+    """Some rows as text, for a table that is paged: those that a condition keeps, in the order of a column."""
+    import polars as pl
+
+    from kanopy.app.tasks.prepare import condition
+
     frame = state.frame(source)
-    return {"rows": texts(frame, first, number, columns), "total": frame.height}
+    if not where and not order:
+        page = {"rows": texts(frame, first, number, columns), "total": frame.height}
+        return {**page, "numbers": list(range(first, first + len(page["rows"])))}  # type: ignore[arg-type]
+    found = frame.with_row_index("\0row")
+    if where:
+        found = found.filter(condition(frame, where))
+    if order:
+        found = found.sort(pl.col(order), descending=descending, nulls_last=True, maintain_order=True)
+    shown = found.slice(first, number)
+    return {"rows": texts(shown, 0, number, columns), "total": found.height, "numbers": shown["\0row"].to_list()}
 
 
 def texts(frame: pl.DataFrame, first: int, number: int, columns: Sequence[str]) -> list[list[str | None]]:

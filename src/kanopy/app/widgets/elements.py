@@ -34,14 +34,16 @@ def tip(element: Any, text: str) -> Any:
     return element
 
 
-def number(text: object, key: str, *, big: bool = False) -> Element:
-    """A number that says what it means when one points at it, or comes to it by keyboard."""
+def number(text: object, key: str, *, big: bool = False, stop: bool = True) -> Element:
+    """A number that says what it means when one points at it, or comes to it by keyboard (unless it is no `stop`)."""
     about = words()[key]
-    label = ui.label(str(text)).classes("number big" if big else "number")
-    label.props["tabindex"] = "0"
-    label.props["aria-label"] = f"{about['name']}: {text}. {about['short']}"
-    tip(label, about["short"])
-    return label
+    shown = ui.label(str(text)).classes("number big" if big else "number")
+    if stop:
+        shown.props["tabindex"] = "0"
+        shown.props["role"] = "note"
+        shown.props["aria-label"] = f"{about['name']}: {text}. {about['short']}"
+    tip(shown, about["short"])
+    return shown
 
 
 def named(key: str, text: str | None = None) -> Element:

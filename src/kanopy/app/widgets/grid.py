@@ -59,6 +59,7 @@ def _cell(cell: Any) -> Cell:
 class Choice(ValueElement[str], component="choice.js"):
     """One of a few words, side by side."""
 
-    def __init__(self, options: Mapping[str, str], value: str) -> None:
+    def __init__(self, options: Mapping[str, str], value: str, *, stop: bool = True) -> None:
         super().__init__(value=value, on_value_change=None)
         self.props["options"] = [{"value": key, "text": text} for key, text in options.items()]
+        self.props["stop"] = stop

@@ -21,3 +21,22 @@
   for (const kind of ['focusout', 'mousedown', 'scroll']) document.addEventListener(kind, hide, true);
   document.addEventListener('keydown', (event) => { if (event.key === 'Escape') hide(); });
 })();
+// Columns of the table are one stop of the keyboard: arrows go from line to line, digits press a button of the line.
+document.addEventListener('keydown', (event) => {
+  const box = event.target;
+  if (!box.matches || !box.matches('.columns')) return;
+  const lines = [...box.querySelectorAll('.column-line:not(.column-head)')];
+  let at = Math.max(0, lines.findIndex((line) => line.classList.contains('current')));
+  const digit = /^[1-9]$/.test(event.key) && !event.altKey && !event.ctrlKey && !event.metaKey ? Number(event.key) : 0;
+  if (digit) {
+    const button = lines[at] && lines[at].querySelectorAll('.kchoice button')[digit - 1];
+    if (!button) return;
+    button.click();
+    at = Math.min(at + 1, lines.length - 1);
+  } else if (event.key === 'ArrowDown') at = Math.min(at + 1, lines.length - 1);
+  else if (event.key === 'ArrowUp') at = Math.max(at - 1, 0);
+  else return;
+  event.preventDefault();
+  lines.forEach((line, i) => line.classList.toggle('current', i === at));
+  if (lines[at]) lines[at].scrollIntoView({ block: 'nearest' });
+});

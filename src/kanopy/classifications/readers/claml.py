@@ -47,7 +47,7 @@ def read_claml(path: str | Path, *, name: str = "") -> Classification:
     else:
         _nested(root, "", rows)
     if not rows:
-        raise HierarchyError(f"{path} holds no classes: it is no ClaML file. Give the file as it was published.")
+        raise HierarchyError(f"{path} has no classes, so it is not a ClaML file. Give the file as it was published.")
     about = About(
         title=name or path.stem, version=version, source=path.name, licence="see the file", role="sensitive",
         subject="diagnosis",

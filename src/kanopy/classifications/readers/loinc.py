@@ -19,7 +19,7 @@ def read_loinc(path: str | Path, *, name: str = "") -> Classification:
     path = Path(path)
     rows = list(csv.DictReader(text_of(path).splitlines()))
     if not rows:
-        raise HierarchyError(f"{path} holds no codes of LOINC.")
+        raise HierarchyError(f"{path} has no codes of LOINC. Give the file of a LOINC release.")
     about = About(
         title=name or "LOINC", version="", source=path.name, licence="LOINC licence", role="insensitive", subject="test"
     )

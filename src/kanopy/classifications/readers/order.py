@@ -30,7 +30,7 @@ def read_order(path: str | Path, *, name: str = "") -> Classification:
             codes.append(code if len(code) < 4 else f"{code[:3]}.{code[3:]}")
             labels.append(line[77:].strip() or line[16:76].strip())
     if not codes or not all(code[:1].isalpha() for code in codes):
-        raise HierarchyError(f"{path} is no order file: columns 7 to 13 of each line must hold a code.")
+        raise HierarchyError(f"{path} is not an order file: columns 7 to 13 of each line must contain a code.")
     above = parents_by_beginning(codes)
     bundled = load_classification("icd-10-cm")
     broader: dict[str, tuple[str, str, str]] = {}

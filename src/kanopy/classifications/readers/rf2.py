@@ -48,8 +48,8 @@ def _rows(folder: Path, pattern: str) -> Iterator[list[str]]:
     files = sorted(folder.rglob(pattern))
     if not files:
         raise HierarchyError(
-            f"{folder} holds no file {pattern}: it is no snapshot of an RF2 release. Give the folder that contains "
-            "Snapshot/Terminology."
+            f"{folder} has no file {pattern}, so it is not a snapshot of an RF2 release. Give the folder that "
+            "contains Snapshot/Terminology."
         )
     with files[0].open(encoding="utf-8") as file:
         next(file, None)

@@ -41,7 +41,7 @@ def read_skos(path: str | Path, *, name: str = "") -> Classification:
         notation = {concept: concept.rstrip("/#").replace("#", "/").rpartition("/")[2] for concept in concepts}
     coded = [concept for concept in concepts if concept in notation]
     if not coded:
-        raise HierarchyError(f"{path} holds no concepts of SKOS. Give a classification in SKOS with notations.")
+        raise HierarchyError(f"{path} has no SKOS concepts. Give a classification in SKOS with notations.")
     languages = sorted(
         {language_code for concept in coded for language_code in labels.get(concept, ())},
         key=lambda language_code: (language_code != ENGLISH, language_code),

@@ -43,14 +43,14 @@ def read_table(path: str | Path, *, name: str = "") -> Classification:
     separator = max(",;\t", key=first.count) if any(mark in first for mark in ",;\t") else ","
     rows = [row for row in csv.reader(text.splitlines(), delimiter=separator) if any(map(str.strip, row))]
     if len(rows) < 2:
-        raise HierarchyError(
-            f"{path} holds no codes. A classification is a table with the columns code, label, parent."
-        )
+        raise HierarchyError(f"{path} has no codes. A classification is a table with the columns code, label, parent.")
     head = [cell.strip().casefold() for cell in rows[0]]
     code, label, parent = (_column(head, names) for names in (CODE, LABEL, PARENT))
     if code is None:
         if label is not None or parent is not None or len(head) < 2:
-            raise HierarchyError(f"{path} has no column of codes: it has {some(rows[0])}. Call one of them code.")
+            raise HierarchyError(
+                f"{path} has no column of codes: it has {some(rows[0])}. Rename the column of codes to code."
+            )
         code, label, parent, body = 0, 1, 2 if len(head) > 2 else None, rows
     else:
         body = rows[1:]

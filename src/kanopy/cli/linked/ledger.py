@@ -61,10 +61,13 @@ def check(folder: Folder, key_file: KeyFile = None) -> None:
 
     def shown(out: Any) -> None:
         out.print(
-            f"[bold green]✓[/] The ledger is whole: {counted(len(existing.releases), 'release')}, no line is "
+            f"[bold green]✓[/] The ledger is complete: {counted(len(existing.releases), 'release')}, no line is "
             "missing or changed."
         )
-        out.print(f"{below:,} of {people:,} published people agree with fewer than k = {k:,} in all releases together.")
+        out.print(
+            f"{below:,} of {people:,} published people share their labels of all releases with fewer than k = {k:,} "
+            "people."
+        )
 
     emit({"whole": True, "releases": len(existing.releases), "people": people, "k": k, "people_below_k": below}, shown)
 
@@ -72,7 +75,7 @@ def check(folder: Folder, key_file: KeyFile = None) -> None:
 @o.command()
 def forget(
     folder: Folder,
-    values: Annotated[list[str], typer.Argument(help="Whom to forget: values of the unit column.")],
+    values: Annotated[list[str], typer.Argument(help="The people to forget: values of the unit column.")],
     key_file: KeyFile = None,
 ) -> None:
     """Remove what a ledger knows of people. Later releases leave them out: nothing tells what is safe of them."""

@@ -56,5 +56,5 @@ def publish_with_ledger(
     for line in (*result.notes, *messages):
         note(line)
     inside = [str(path) for path in (mapping, solution, folder) if path is not None]
-    note(f"For internal use, contains what tells people apart: {', '.join(inside)}.")
+    note(f"For internal use (distinguishes people): {', '.join(inside)}.")
     displays[0]()

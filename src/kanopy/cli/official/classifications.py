@@ -81,7 +81,7 @@ def search(
         if len(codes) > most:
             console.print(f"and {len(codes) - most:,} more")
         if not codes:
-            console.print(f"No code or label holds {words!r}.", markup=False)
+            console.print(f"No code or label contains {words!r}.", markup=False)
 
     emit({"found": codes[:most], "count": len(codes)}, show)
 
@@ -90,7 +90,9 @@ def search(
 @o.command()
 def show_one(
     name: Name,
-    code: Annotated[str | None, typer.Option(help="Only this code: what lies above it and directly below.")] = None,
+    code: Annotated[
+        str | None, typer.Option(help="Show only this code, with its broader and directly narrower codes.")
+    ] = None,
     language: Annotated[str, typer.Option(help="The language of labels.")] = "",
 ) -> None:
     """Show a classification: version, source, licence, levels, its broadest codes; or one code of it."""

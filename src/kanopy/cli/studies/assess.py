@@ -31,12 +31,12 @@ themselves what they cover, however fine these were."""
 )
 def assess(
     original: o.Data,
-    released: Annotated[str, typer.Argument(help="The table as it is published, by Kanopy or another tool.")],
+    released: Annotated[str, typer.Argument(help="The published table, made by Kanopy or another tool.")],
     hierarchies: o.ReleaseHierarchies = None,
     on: o.JoiningColumn = None,
     learn: Annotated[bool, typer.Option(help="Train classifiers (needs scikit-learn).")] = True,
-    queries: Annotated[int, typer.Option(help="Random count queries to ask; 0 for none.")] = 500,
-    disturbed: Annotated[bool, typer.Option(help="Values were exchanged or noise was added on purpose.")] = False,
+    queries: Annotated[int, typer.Option(help="The number of random count queries; 0 for none.")] = 500,
+    disturbed: Annotated[bool, typer.Option(help="Accept values that were exchanged or changed by noise.")] = False,
     layout: o.Form = None,
     **given: Any,
 ) -> None:
@@ -84,8 +84,7 @@ def _show(out: Any, assessment: Any, report: Path | None) -> None:
 
     out.print(
         f"Published values lost [bold]{assessment.loss:.2%}[/] of their detail; {assessment.released_rows:,} of "
-        f"{assessment.rows:,} "
-        f"rows are in the release, {assessment.hidden_rows:,} of them hidden."
+        f"{assessment.rows:,} rows are in the release, {assessment.hidden_rows:,} of them suppressed."
     )
     titles = ("column", ">loss", ">information kept", ">total variation", ">earth mover's", ">changed", ">hidden")
     rows = (

@@ -20,7 +20,11 @@ from kanopy.cli.files import hierarchies_in, read_data
 def check(
     data: o.Data,
     as_release: Annotated[
-        bool, typer.Option("--as-release", help="A release of the job: no rows are skipped, all is read as it stands.")
+        bool,
+        typer.Option(
+            "--as-release",
+            help="The table is a release of the job: do not apply the job's reading rules, such as skip-rows.",
+        ),
     ] = False,
     layout: o.Form = None,
     beside: o.EarlierRelease = None,
@@ -50,7 +54,7 @@ def check(
     if own_quasi := manifest_settings.pop("quasi", None):
         wanted = wanted.replaced(quasi=own_quasi)
     if not wanted.quasi:
-        raise JobError("Name the columns that others may know (--quasi).")
+        raise JobError("Name the columns that an attacker may know (--quasi).")
     promised = manifest_settings.pop("k", None)
     asked = wanted.k if given["job"] is not None or wanted.says("k") else promised
     if beside_quasi:
@@ -59,7 +63,10 @@ def check(
     as_release = as_release or bool(beside) or (path is not None and find_manifest(path) is not None)
     if wanted.skip_rows and not as_release:
         what = "row" if wanted.skip_rows == 1 else f"{wanted.skip_rows:,} rows"
-        note(f"The first {what} below the header was skipped, as the job says. For its release say --as-release.")
+        note(
+            f"The first {what} below the header was skipped, as the job says. To check a release of the job, add "
+            "--as-release."
+        )
     judged: dict[str, Any] = (
         {"job": wanted} if asked is not None else {n: getattr(wanted, n) for n in STUDIED if n != "k"}
     )
@@ -121,7 +128,7 @@ def show_beside(out: Any, both: Any) -> None:
     out.print(mark.append(verdict_text, style="default"))
     if both.narrowed:
         narrowed_columns = ", ".join(f"{name} in {counted(rows, 'row')}" for name, rows in both.narrowed.items())
-        out.print(Text(f"  Both together say more precisely than either: {narrowed_columns}."))
+        out.print(Text(f"  Both together narrow the values of these columns: {narrowed_columns}."))
     if both.added or both.removed:
         few = f", {both.exposed_changes:,} of them with fewer than {both.k} alike" if both.exposed_changes else ""
         added = of_units(both.added, both.counted)
@@ -133,7 +140,7 @@ def show_beside(out: Any, both: Any) -> None:
         below = of_units(both.rows_below, both.counted)
         below += f" in {counted(both.classes_below, 'class')} of fewer than {both.k}"
         more = f"{both.unique_rows:,} unique together, {both.unique_alone:,} in one of them alone."
-        todo = "Publish one of the two, or make the new one with the same job as the first."
+        todo = "Publish only one of the two, or make the new release with the job of the first."
         if tables:
             todo = "Publish linked tables by one job, and releases over time with a ledger."
         out.print(Text(f"  {below}; {more} {todo}"))
@@ -184,7 +191,12 @@ def _show_model(out: Any, model_check: Any, what: str) -> None:
     out.print(mark.append(f"{model_check.model}: {model_check.explanation}", style="default"))
     if model_check.unguarded:
         names = ", ".join(model_check.unguarded)
-        out.print(Text(f"  Suppressed rows show their values of {names}: too few of them, or too much alike."))
+        out.print(
+            Text(
+                f"  Suppressed rows are published with their values of {names}, although there are too few of "
+                "them or a model does not hold."
+            )
+        )
     if not model_check.holds:
         classes, rows = counted(model_check.failing_classes, "class"), of_units(model_check.failing_rows, what)
         out.print(

@@ -25,26 +25,29 @@ TABLE = Needs("a table of counts to publish (-o FILE)", lambda given: given.outp
 def attack(
     original: o.Data,
     released: Annotated[
-        str | None, typer.Argument(help="The release, by Kanopy or another tool; left out, the job makes one.")
+        str | None, typer.Argument(help="The release, made by Kanopy or another tool. Without it, the job makes one.")
     ] = None,
     control: Annotated[
         str | None,
-        typer.Option(help="A table of other people of the same population, or the share of people to hold back (20%)."),
+        typer.Option(
+            help="A control group: a table of other people of the same population, or the share of people "
+            "to hold back (20%)."
+        ),
     ] = None,
     hierarchies: o.ReleaseHierarchies = None,
     beside: Annotated[
-        str | None, typer.Option("--beside", help="An earlier release of the same people: what do both give away?")
+        str | None, typer.Option("--beside", help="An earlier release of the same people, for attacks that use both.")
     ] = None,
     secret: Annotated[
         list[str] | None,
-        typer.Option(help=f"Columns whose values are guessed, {o.SEVERAL} [default: the sensitive ones]."),
+        typer.Option(help=f"Columns whose values the attacker guesses, {o.SEVERAL} [default: the sensitive ones]."),
     ] = None,
     first_source: Annotated[
         list[str] | None,
-        typer.Option(help=f"Columns that a first source holds, {o.SEVERAL} [default: half of them, by chance]."),
+        typer.Option(help=f"Columns that the attacker's first source contains, {o.SEVERAL} [default: a random half]."),
     ] = None,
-    guesses: Annotated[int, typer.Option(help="Guesses per attack.")] = 1000,
-    learn: Annotated[bool, typer.Option(help="Train a guesser as well (needs scikit-learn).")] = True,
+    guesses: Annotated[int, typer.Option(help="The number of guesses per attack.")] = 1000,
+    learn: Annotated[bool, typer.Option(help="Also guess with a trained model (needs scikit-learn).")] = True,
     layout: o.Form = None,
     **given: Any,
 ) -> None:
@@ -147,7 +150,7 @@ def _show(out: Any, attack_report: Any, report: Path | None) -> None:
 def cells(
     released: o.Data,
     by: BY = None,
-    least: Annotated[int, typer.Option(help="Counts of fewer people than this are small.")] = 11,
+    least: Annotated[int, typer.Option(help="Counts below this number are small.")] = 11,
     layout: o.Form = None,
     **given: Any,
 ) -> None:
@@ -169,7 +172,7 @@ def cells(
     check_outputs([*inputs, *([report] if report else [])], table=None if output is None else str(output))
     columns, unit = o.columns(by), o.columns(given["unit"])
     if output is not None and not columns:
-        raise JobError("Which columns does the table of counts have? Name up to three (--by).")
+        raise JobError("The table of counts needs columns. Name up to three (--by).")
     with progress_bar() as show:
         show(Step("reading", None, ""))
         frame = read_data(released, layout).frame
@@ -181,8 +184,8 @@ def cells(
             report_of_cells = replace(report_of_cells, table=table)
             if not table.holds:
                 raise DataError(
-                    f"The table by {', '.join(columns)} is too small to be protected: some small cell follows from its "
-                    "totals whatever is hidden. Name coarser columns, or fewer. Nothing was written."
+                    f"The table by {', '.join(columns)} cannot be protected: it is so small that a small cell "
+                    "follows from the totals whatever is hidden. Nothing was written. Name coarser or fewer columns."
                 )
         with staged(forbidden=inputs) as files:
             if report_of_cells.table is not None:
@@ -230,11 +233,13 @@ def _show_cells(out: Any, report_of_cells: Any, report: Path | None) -> None:
 @o.command("job", "quasi", "sensitive", "unit", "report", seed=0, reads=ATTACKED_AND_K)
 def evidence(
     released: o.Data,
-    policy: Annotated[str, typer.Option(help=f"What is checked: {', '.join(POLICIES)}.")],
-    original: Annotated[str | None, typer.Option(help="The table that the release was made from.")] = None,
-    control: Annotated[str | None, typer.Option(help="A table of other people of the same population.")] = None,
-    threshold: Annotated[float | None, typer.Option(help="The risk a row may have.")] = None,
-    guesses: Annotated[int, typer.Option(help="Guesses per attack.")] = 1000,
+    policy: Annotated[str, typer.Option(help=f"The requirements to check: {', '.join(POLICIES)}.")],
+    original: Annotated[str | None, typer.Option(help="The original table of the release.")] = None,
+    control: Annotated[
+        str | None, typer.Option(help="A control group: a table of other people of the same population.")
+    ] = None,
+    threshold: Annotated[float | None, typer.Option(help="The accepted risk of a row.")] = None,
+    guesses: Annotated[int, typer.Option(help="The number of guesses per attack.")] = 1000,
     layout: o.Form = None,
     **given: Any,
 ) -> None:

@@ -27,24 +27,26 @@ SHUFFLED = 0.1
 )  # fmt: skip
 def risk(
     data: o.Data,
-    population_size: Annotated[int | None, typer.Option(help="People in the population the table is from.")] = None,
-    released: Annotated[str | None, typer.Option(help="A release of this table: attack it.")] = None,
+    population_size: Annotated[int | None, typer.Option(help="The number of people in the population.")] = None,
+    released: Annotated[str | None, typer.Option(help="A release of this table, to attack.")] = None,
     beside: o.EarlierRelease = None,
     on: o.JoiningColumn = None,
     beside_quasi: o.EarlierQuasi = None,
     hierarchies: o.ReleaseHierarchies = None,
-    threshold: Annotated[str, typer.Option(help="The risk a row may have.")] = "0.2",
-    subsets: Annotated[int, typer.Option(help="Look at sets of up to so many columns; 0 for none.")] = 3,
+    threshold: Annotated[str, typer.Option(help="The accepted risk of a row.")] = "0.2",
+    subsets: Annotated[int, typer.Option(help="The largest size of the sets of columns to examine; 0 for none.")] = 3,
     missing_means: Annotated[
-        str, typer.Option(help="What a missing value matches: any value, or only a missing one (value).")
+        str, typer.Option(help="What a missing value matches: any value, or only missing values (value).")
     ] = "value",
-    exact: Annotated[bool, typer.Option("--exact", help="The expected risk, not the usual approximation.")] = False,
-    suda: Annotated[int, typer.Option(help="Look for special uniques of up to so many columns; 0 for none.")] = 0,
+    exact: Annotated[
+        bool, typer.Option("--exact", help="Compute the expected risk exactly, without the usual approximation.")
+    ] = False,
+    suda: Annotated[int, typer.Option(help="The largest number of columns of special uniques (SUDA); 0 for none.")] = 0,
     row_risks: Annotated[
-        str | None, typer.Option(help="Write the risk and scores of every row as a table. Keep it inside.")
+        str | None, typer.Option(help="Write a table with the risk and scores of every row. For internal use.")
     ] = None,
     combinations: Annotated[
-        str | None, typer.Option(help="Write the combinations of --every that too few rows share. Keep it inside.")
+        str | None, typer.Option(help="Write the combinations of --every that too few rows share. For internal use.")
     ] = None,
     layout: o.Form = None,
     **given: Any,
@@ -62,9 +64,9 @@ def risk(
     population, report, every = given["population"], given["report"], given.pop("every")
     wanted = o.job_of(given, settled=False)
     if row_risks is not None and wanted.sampling_weight is None and not suda and every is None:
-        raise JobError("There is no risk to write by row: ask for it (--sampling-weight, --suda or --every).")
+        raise JobError("--row-risks needs a risk per row: add --sampling-weight, --suda or --every.")
     if combinations is not None and every is None:
-        raise JobError("Say which combinations should be shared by how many rows (--every 2:10,3:3).")
+        raise JobError("--combinations needs --every, such as --every 2:10,3:3.")
     inputs = inputs_of(data, given["job"], wanted.population, released, *(beside or ()))
     check_outputs(inputs, report)
     check_document(report)
@@ -165,10 +167,8 @@ def _show_survey(out: Any, assessment: Any) -> None:
     if survey_risk is not None:
         out.print(
             f"By the sampling weights [bold]{survey_risk.expected_reidentifications:,.2f}[/] people "
-            f"({survey_risk.share:.3%}) are "
-            f"expected to be found, the easiest with a chance of {survey_risk.highest:.2%}; "
-            f"{survey_risk.rows_above:,} rows are "
-            "above the accepted risk."
+            f"({survey_risk.share:.3%}) are expected to be found, the most exposed with a chance of "
+            f"{survey_risk.highest:.2%}; {survey_risk.rows_above:,} rows are above the accepted risk."
         )
         if survey_risk.household is not None:
             home = survey_risk.household
@@ -210,7 +210,7 @@ def _show(out: Any, assessment: Any, report: Path | None) -> None:
         f"are above the accepted risk of {assessment.threshold:.0%}."
     )
     if assessment.suggested_quasi:
-        out.print(Text(f"Suggested quasi-identifiers: {', '.join(assessment.quasi)}. Name your own with -q.", "yellow"))
+        out.print(Text(f"Suggested quasi-identifiers: {', '.join(assessment.quasi)}. Choose others with -q.", "yellow"))
     journalist = assessment.journalist
     rows = (
         (
@@ -277,7 +277,7 @@ def _show(out: Any, assessment: Any, report: Path | None) -> None:
         certain = of_units(subset.certain_rows, assessment.counted)
         out.print(
             Text(
-                f"{subset.column}: {certain} in classes that tell the value; best guess "
+                f"{subset.column}: {certain} in classes that reveal the value; best guess "
                 f"{subset.expected_confidence:.1%} instead of {subset.baseline:.1%}."
             )
         )

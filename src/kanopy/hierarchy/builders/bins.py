@@ -43,7 +43,7 @@ class EqualWidth(GridBuilder):
     summary: ClassVar[str] = "split the range into equal parts, again and again"
     fan_out: Annotated[int, Integer(2), "parts made of one"] = 2
     depth: Annotated[
-        int | None, Optional(Integer(1)), "how often to split; as often as the values allow if not said"
+        int | None, Optional(Integer(1)), "how often to split; [default: as often as the values allow]"
     ] = None
     low: RangeStart = None
     high: RangeEnd = None
@@ -79,7 +79,7 @@ class EqualFrequency(NumericBuilder):
     summary: ClassVar[str] = "split the rows into equal parts, again and again"
     fan_out: Annotated[int, Integer(2), "parts made of one"] = 2
     depth: Annotated[
-        int | None, Optional(Integer(1)), "how often to split; as often as the values allow if not said"
+        int | None, Optional(Integer(1)), "how often to split; [default: as often as the values allow]"
     ] = None
 
     def build_numbers(self, column: Column) -> Hierarchy:
@@ -134,8 +134,8 @@ class Widths(GridBuilder):
     method: ClassVar[str] = "widths"
     summary: ClassVar[str] = "intervals of round widths, such as 5, 10, 20"
     widths: Annotated[tuple[float, ...], ListOf(Number(above=0), 1), "from narrow to wide, multiples"] = (5, 10, 20)
-    start: Annotated[float, Number(), "where an interval begins"] = 0
-    fit: Annotated[bool, Flag(), "leave out widths that are too wide for the range"] = False
+    start: Annotated[float, Number(), "the start of an interval"] = 0
+    fit: Annotated[bool, Flag(), "omit widths that are too large for the range"] = False
 
     def levels(self, column: Column) -> list[Edges]:
         assert column.positions is not None
@@ -193,11 +193,11 @@ class Cuts(GridBuilder):
         "where groups begin, one list or one per level",
     ] = ()
     quantiles: Annotated[
-        int | None, Optional(Integer(2)), "groups of about equal numbers of rows, instead of edges"
+        int | None, Optional(Integer(2)), "the number of groups with about equally many rows, instead of edges"
     ] = None
-    bottom: Annotated[float | None, Optional(Number()), "everything up to here is one group"] = None
-    top: Annotated[float | None, Optional(Number()), "everything from here on is one group"] = None
-    fan_out: Annotated[int, Integer(2), "groups joined at a time"] = 2
+    bottom: Annotated[float | None, Optional(Number()), "values up to this limit are one group"] = None
+    top: Annotated[float | None, Optional(Number()), "values from this limit on are one group"] = None
+    fan_out: Annotated[int, Integer(2), "groups that are joined per level"] = 2
 
     def contradictions(self) -> Iterable[str]:
         if not self.edges and self.quantiles is None and self.bottom is None and self.top is None:

@@ -27,16 +27,16 @@ CLOSE = 1e-12
 class ClassBuilder(NumericBuilder):
     """A builder that cuts where the classes of the rows change.
 
-    `target` names the column of the table that holds the class; a job and `kanopy hierarchy build` count it. Without a
+    `target` names the column of the table with the class; a job and `kanopy hierarchy build` count it. Without a
     table `classes` says it: per value the rows of each class. Values without a class say nothing about where to cut.
     Where the intervals end depends on the target: take no column that must not be guessed from them.
     """
 
-    target: Annotated[str | None, Optional(Name()), "the column of the table that holds the class"] = None
+    target: Annotated[str | None, Optional(Name()), "the column of the table with the class"] = None
     classes: Annotated[
         Mapping[str, Mapping[str, int]] | None,
         Optional(MapOf(MapOf(Integer(0), "{'yes': 3}"), "{'17': {'yes': 3, 'no': 1}}")),
-        "rows of each class per value, where no table has them",
+        "rows of each class per value, if there is no table",
     ] = None
 
     def build_numbers(self, column: Column) -> Hierarchy:
@@ -57,7 +57,7 @@ class ClassBuilder(NumericBuilder):
         names = sorted({name for rows_of_class in self.classes.values() for name in rows_of_class})
         if len(names) > MOST_CLASSES:
             raise HierarchyError(
-                f"{self.method} tells classes apart, and {len(names):,} ({some(names)}) are too many: take a target "
+                f"{self.method} separates classes, and {len(names):,} ({some(names)}) are too many. Choose a target "
                 f"with at most {MOST_CLASSES} different values."
             )
         rows_per_class = np.zeros((column.size, max(len(names), 1)), np.int64)
@@ -94,7 +94,7 @@ class ChiMerge(ClassBuilder):
     """
 
     method: ClassVar[str] = "chimerge"
-    summary: ClassVar[str] = "join neighbours with like classes (ChiMerge, Kerber 1992)"
+    summary: ClassVar[str] = "join neighbours with similar classes (ChiMerge, Kerber 1992)"
 
     def build_classes(self, column: Column, rows: Longs) -> Hierarchy:
         size = column.size
@@ -174,7 +174,7 @@ class Mdl(ClassBuilder):
     """
 
     method: ClassVar[str] = "mdl"
-    summary: ClassVar[str] = "cut where classes differ, if it pays (MDL, Fayyad and Irani 1993)"
+    summary: ClassVar[str] = "cut between different classes, by minimum description length (Fayyad and Irani 1993)"
 
     def build_classes(self, column: Column, rows: Longs) -> Hierarchy:
         first, last, above = [0], [column.size - 1], [-1]

@@ -38,7 +38,7 @@ class Cbgh(GridBuilder):
     method: ClassVar[str] = "cbgh"
     summary: ClassVar[str] = "pairs of intervals with balanced row counts (Yaseen 2018)"
     leaf_width: Annotated[float, Number(above=0), "the width of the narrowest intervals"] = 2
-    start: Annotated[float | None, Optional(Number()), "where the first interval begins, if not at 0 or 1"] = None
+    start: Annotated[float | None, Optional(Number()), "the start of the first interval [default: 0 or 1]"] = None
     high: RangeEnd = None
     published: Annotated[bool, Flag(), "begin at the smallest value, with the paper's rule for odd and even ends"] = (
         False
@@ -113,8 +113,8 @@ class Han(NumericBuilder):
 
     method: ClassVar[str] = "han"
     summary: ClassVar[str] = "groups with near-equal row counts (after Han 1994)"
-    threshold: Annotated[int, Integer(1), "so many nodes or fewer get the root"] = 4
-    fan_out: Annotated[int, Integer(2), "the most neighbours joined into one"] = 5
+    threshold: Annotated[int, Integer(1), "the number of nodes from which the root follows directly"] = 4
+    fan_out: Annotated[int, Integer(2), "the largest number of neighbours joined into one"] = 5
 
     def build_numbers(self, column: Column) -> Hierarchy:
         size, total = column.size, column.rows

@@ -64,7 +64,7 @@ class Dates(Builder):
     granularities: Annotated[
         tuple[str, ...], ListOf(Text(), 1), "periods from short to long: day, week, month, 5 years, %Y-%m, …"
     ] = ("month", "quarter", "year", "decade")
-    format: Annotated[str | None, Optional(Text()), "how dates are written in the data, such as %d/%m/%Y"] = None
+    format: Annotated[str | None, Optional(Text()), "the format of the dates, such as %d/%m/%Y"] = None
 
     def contradictions(self) -> Iterable[str]:
         mistakes: list[str] = []
@@ -152,8 +152,8 @@ class Dates(Builder):
         wrong = [label for label, date in zip(labels, dates, strict=True) if date is None]
         if wrong:
             raise HierarchyError(
-                f"{column.where} holds texts that are no dates: {some(wrong)}. Declare them missing, or say how "
-                "dates are written, for example format='%d.%m.%Y'."
+                f"{column.where} contains texts that are not dates: {some(wrong)}. Declare them missing, or state "
+                "the format of the dates, for example format='%d.%m.%Y'."
             )
         return column_of_moments("date", zip(dates, labels, counts, strict=True), column.name)
 

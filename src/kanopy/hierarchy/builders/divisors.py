@@ -30,7 +30,7 @@ class Cgh(GridBuilder):
     method: ClassVar[str] = "cgh"
     summary: ClassVar[str] = "halve the range down to a width (Yaseen 2018)"
     min_width: Annotated[
-        float | None, Optional(Number(above=0)), "the narrowest interval, if not as the data allows"
+        float | None, Optional(Number(above=0)), "the width of the narrowest intervals [default: as the data allows]"
     ] = None
     low: RangeStart = None
     high: RangeEnd = None
@@ -73,7 +73,7 @@ class Dbgh(GridBuilder):
     method: ClassVar[str] = "dbgh"
     summary: ClassVar[str] = "intervals whose lengths divide the range (Yaseen 2018)"
     min_width: Annotated[float, Number(above=0), "the narrowest interval"] = 2
-    chain: Annotated[bool, Flag(), "every length divides the next, so that levels nest"] = True
+    chain: Annotated[bool, Flag(), "use only lengths that divide the next one, so that levels nest"] = True
     start: Annotated[float, Number(), "where the range starts"] = 1
     high: RangeEnd = None
 

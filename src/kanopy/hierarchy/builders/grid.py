@@ -23,8 +23,8 @@ Edges = tuple[Longs, Longs]
 """First and last position of the intervals of one level, ascending."""
 
 
-RangeStart = Annotated[float | None, Optional(Number()), "where the range starts, if not at the smallest value"]
-RangeEnd = Annotated[float | None, Optional(Number()), "where the range ends, if not at the largest value"]
+RangeStart = Annotated[float | None, Optional(Number()), "the start of the range [default: the smallest value]"]
+RangeEnd = Annotated[float | None, Optional(Number()), "the end of the range [default: the largest value]"]
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ def grid_hierarchy(
     for level, (first, last) in enumerate(levels, 1):
         cell = np.searchsorted(first, column.positions, side="right") - 1
         if cell.min() < 0 or (column.positions > last[cell]).any():
-            raise HierarchyError(f"{column.where} has values outside the range that is divided. Widen the range.")
+            raise HierarchyError(f"{column.where} has values outside the range. Widen the range.")
         table.append((start + cell).astype(np.int32))
         lows.append(column.bounds(first))
         highs.append(column.bounds(last + 1) if wide else column.bounds(last))
@@ -147,8 +147,8 @@ def covering(column: Column, low: float | None, high: float | None) -> tuple[int
     stop = last if high is None else column.units(high, "high")
     if start > first or stop < last:
         raise HierarchyError(
-            f"{column.where} goes from {column.text(first)} to {column.text(last)}, which the range from "
-            f"{column.text(start)} to {column.text(stop)} does not hold. Widen low and high, or leave them out."
+            f"{column.where} goes from {column.text(first)} to {column.text(last)}, beyond the range from "
+            f"{column.text(start)} to {column.text(stop)}. Widen low and high, or leave them out."
         )
     return start, stop
 

@@ -46,15 +46,17 @@ class Order(Builder):
     """
 
     method: ClassVar[str] = "order"
-    summary: ClassVar[str] = "runs of neighbours with a fan-out"
+    summary: ClassVar[str] = "groups of neighbouring values"
     fits: ClassVar[frozenset[str]] = ANY
     fan_out: Annotated[
         int | tuple[int, ...],
         Either(Integer(2), ListOf(Integer(2), 1)),
-        "neighbours joined at a time, or one per level",
+        "the number of neighbours joined per level, one number or one per level",
     ] = (2,)
-    order: Annotated[tuple[str, ...], ColumnNames("values in their order"), "the values in order, if not by size"] = ()
-    label: Annotated[str | None, Optional(Text(usable=label_format)), "how groups are named, as for intervals"] = None
+    order: Annotated[
+        tuple[str, ...], ColumnNames("values in their order"), "the values in order [default: by size]"
+    ] = ()
+    label: Annotated[str | None, Optional(Text(usable=label_format)), "the format of labels, as for intervals"] = None
 
     @property
     def _steps(self) -> tuple[int, ...]:
@@ -65,8 +67,8 @@ class Order(Builder):
         known_order = None if self.order or column.kind != "text" else in_known_order(column.labels())
         if column.kind == "text" and not self.order and known_order is None and not in_order(column.labels()):
             raise HierarchyError(
-                f"{column.where} holds texts without a known order: {some(column.labels())}. A range between two of "
-                "them would say nothing true. Give the order (order=…), or use groups, prefix or suppress."
+                f"{column.where} holds texts without a known order: {some(column.labels())}. Ranges need an order. "
+                "Give the order (order=…), or use groups, prefix or suppress."
             )
         if self.order or column.kind == "text":
             return self._named(column, [canonical_label(value) for value in self.order] or known_order)
@@ -92,7 +94,7 @@ class Order(Builder):
         if order:
             missing = sorted(set(labels) - set(order))
             if missing:
-                raise HierarchyError(f"The order given does not place {some(missing)}. Add them.")
+                raise HierarchyError(f"The order does not contain {some(missing)}. Add them.")
             labels = [label for label in order if label in set(labels)]
         written = label_format(self.label or "dash")
         level = [(i, i) for i in range(len(labels))]
@@ -127,10 +129,10 @@ class Frequency(Builder):
     """
 
     method: ClassVar[str] = "frequency"
-    summary: ClassVar[str] = "common values stay, rare ones become other"
+    summary: ClassVar[str] = "frequent values are kept, rare ones become other"
     fits: ClassVar[frozenset[str]] = ANY
-    k: Annotated[int, Integer(1), "rows that a value needs to stay at the first level"] = 5
-    other: Annotated[str, Text(), "what rare values are called"] = "other"
+    k: Annotated[int, Integer(1), "the rows that a value needs to be kept at the first level"] = 5
+    other: Annotated[str, Text(), "the label of rare values"] = "other"
 
     def build_column(self, column: Column) -> Hierarchy:
         labels, counts = list(column.labels()), column.counts
@@ -174,7 +176,9 @@ class Groups(Builder):
     groups: Annotated[
         Mapping[str, Any], MapOf(Anything(), '{"Europe": ["France", "Italy"]}', 1), "labels and their values, or labels"
     ] = field(default_factory=dict, hash=False)
-    other: Annotated[str | None, Optional(Text()), "the label of values without a group, if they may be"] = None
+    other: Annotated[
+        str | None, Optional(Text()), "the label of values without a group [default: they are an error]"
+    ] = None
     top: Annotated[str, Text(), "the label above all groups"] = SUPPRESSED_LABEL
 
     def build_column(self, column: Column) -> Hierarchy:
@@ -184,7 +188,7 @@ class Groups(Builder):
         strays = [value for value in column.labels() if value not in children or value in inner]
         if strays and self.other is None:
             raise HierarchyError(
-                f"No group holds {some(strays)}. Add them to a group, or name one for the rest with other=…"
+                f"No group contains {some(strays)}. Add them to a group, or name a group for them with other=…"
             )
         if strays and self.other is not None:
             pairs += [(value, self.other) for value in strays]
@@ -193,6 +197,7 @@ class Groups(Builder):
         return Hierarchy.from_parents(pairs, name=column.name).balanced()
 
     def _pairs(self, content: Any, above: str) -> Iterator[tuple[str, str]]:
+        """Every label of a nested mapping with the label above it."""
         if isinstance(content, Mapping):
             for label, below in content.items():
                 yield str(label), above

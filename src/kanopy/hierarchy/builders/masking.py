@@ -30,7 +30,7 @@ def _pattern(text: str) -> None:
         raise HierarchyError(f"ends holds {short(text)}, which is no pattern: {error}.") from error
 
 
-JOINING = "leave out levels that join no more values than the level below"
+JOINING = "omit levels that join no more values than the level below"
 
 
 def _that_join(levels: Sequence[Sequence[str]]) -> Iterator[Sequence[str]]:
@@ -66,16 +66,16 @@ class Redact(Builder):
     """
 
     method: ClassVar[str] = "redact"
-    summary: ClassVar[str] = "hide the characters of a code one by one (ZIP)"
+    summary: ClassVar[str] = "hide the characters of a code step by step (ZIP)"
     fits: ClassVar[frozenset[str]] = frozenset({"text", "integer"})
-    side: Annotated[Literal["right", "left"], OneOf("right", "left"), "where hiding begins"] = "right"
-    steps: Annotated[tuple[int, ...], ListOf(Integer(1)), "characters hidden per level; one each if not said"] = ()
-    char: Annotated[str, Text("a single character", usable=_one), "what a hidden character becomes"] = "*"
-    keep_length: Annotated[bool, Flag(), "hidden characters stay as char; otherwise they are cut off"] = True
+    side: Annotated[Literal["right", "left"], OneOf("right", "left"), "the side where hiding begins"] = "right"
+    steps: Annotated[tuple[int, ...], ListOf(Integer(1)), "characters hidden per level [default: one]"] = ()
+    char: Annotated[str, Text("a single character", usable=_one), "the replacement of a hidden character"] = "*"
+    keep_length: Annotated[bool, Flag(), "replace hidden characters; otherwise they are cut off"] = True
     joining: Annotated[bool, Flag(), JOINING] = False
-    zeros: Annotated[int | None, Optional(Integer(1)), "digits of numbers that lost zeros: with 5, 2139 is 02139"] = (
-        None
-    )
+    zeros: Annotated[
+        int | None, Optional(Integer(1)), "the digits of codes that lost leading zeros: with 5, 2139 becomes 02139"
+    ] = None
 
     def build_column(self, column: Column) -> Hierarchy:
         values = column.labels()
@@ -127,7 +127,9 @@ class Prefix(Builder):
     summary: ClassVar[str] = "ever shorter prefixes (ICD, paths)"
     fits: ClassVar[frozenset[str]] = frozenset({"text", "integer"})
     lengths: Annotated[tuple[int, ...], ListOf(Integer(1)), "characters or parts kept per level, descending"] = ()
-    separator: Annotated[str | None, Optional(Text()), "where parts end, such as . or /; none counts characters"] = None
+    separator: Annotated[
+        str | None, Optional(Text()), "the separator of parts, such as . or / [default: count characters]"
+    ] = None
     ends: Annotated[
         tuple[str, ...], ListOf(Text(usable=_pattern)), "regular expressions of ever shorter prefixes, not lengths"
     ] = ()
@@ -137,7 +139,7 @@ class Prefix(Builder):
         if list(self.lengths) != sorted(set(self.lengths), reverse=True):
             yield f"lengths must descend, for example (3, 1); {self.lengths} do not."
         if self.ends and (self.lengths or self.separator is not None):
-            yield "ends say where prefixes end by themselves: leave out lengths and separator."
+            yield "ends already define the prefixes: leave out lengths and separator."
 
     def build_column(self, column: Column) -> Hierarchy:
         codes = column.labels()
@@ -145,8 +147,8 @@ class Prefix(Builder):
         lengths = self.ends or self.lengths or tuple(range(longest - 1, 0, -1))
         if len(lengths) > LONGEST_CODE:
             raise HierarchyError(
-                f"{column.where} holds texts of up to {longest} characters. "
-                "Say which prefixes to keep, for example lengths=(3, 1)."
+                f"{column.where} holds texts of up to {longest} characters. State the prefixes to keep, for example "
+                "lengths=(3, 1)."
             )
         columns: list[Sequence[str]] = [list(codes)]
         for length in lengths:
@@ -178,9 +180,9 @@ class Suppress(Builder):
     """
 
     method: ClassVar[str] = "suppress"
-    summary: ClassVar[str] = "the value, or nothing at all"
+    summary: ClassVar[str] = "keep the value or suppress it"
     fits: ClassVar[frozenset[str]] = ANY
-    top: Annotated[str, Text(), "the label of everything"] = SUPPRESSED_LABEL
+    top: Annotated[str, Text(), "the label of the top"] = SUPPRESSED_LABEL
 
     def build_column(self, column: Column) -> Hierarchy:
         return Hierarchy.flat(column.labels(), name=column.name, top=self.top)

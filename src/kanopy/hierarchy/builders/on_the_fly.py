@@ -47,7 +47,7 @@ class Iotf(NumericBuilder):
 class Otf(NumericBuilder):
     """On-the-fly: merge the neighbours whose centres are closest (Campan and Cooper 2010).
 
-    `linkage` says what a centre is: `weighted` the mean of the rows (the paper's), `centroid` the mean of the distinct
+    `linkage` says what a centre is: `weighted` the mean of the rows, `centroid` the mean of the distinct
     values, `midpoint` the middle of the interval; `single` looks at the gap between neighbours instead. Whether OTF
     loses against IOTF depends on it: the weighted one does, the unweighted one ties.
 
@@ -59,7 +59,7 @@ class Otf(NumericBuilder):
     method: ClassVar[str] = "otf"
     summary: ClassVar[str] = "merge the neighbours whose centres are closest (Campan 2010)"
     linkage: Annotated[
-        Literal["weighted", "centroid", "midpoint", "single"], OneOf(*LINKAGES), "how distances are measured"
+        Literal["weighted", "centroid", "midpoint", "single"], OneOf(*LINKAGES), "the measure of distance"
     ] = "weighted"
 
     def build_numbers(self, column: Column) -> Hierarchy:
@@ -86,7 +86,7 @@ class KAware(NumericBuilder):
 
     method: ClassVar[str] = "k_aware"
     summary: ClassVar[str] = "groups of at least k rows, then as iotf"
-    k: Annotated[int, Integer(1), "rows of every group"] = 5
+    k: Annotated[int, Integer(1), "the least rows of a group"] = 5
 
     def build_numbers(self, column: Column) -> Hierarchy:
         if self.k > column.rows:

@@ -31,7 +31,7 @@ class Chu(NumericBuilder):
 
     method: ClassVar[str] = "chu"
     summary: ClassVar[str] = "split where the relaxation error is least (Chu 1994)"
-    threshold: Annotated[int, Integer(2), "the fewest values that are divided further"] = 2
+    threshold: Annotated[int, Integer(2), "the smallest number of values that are divided further"] = 2
 
     def build_numbers(self, column: Column) -> Hierarchy:
         from kanopy._compiler import for_size

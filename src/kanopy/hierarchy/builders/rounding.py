@@ -231,10 +231,10 @@ class Round(NumericBuilder):
     summary: ClassVar[str] = "round numbers, fine where rows are many, open ends"
     fits: ClassVar[frozenset[str]] = frozenset({"integer", "decimal", "real", "time", "duration"})
     label: Annotated[str, Text(usable=label_format), "interval, dash, or a text with {low} and {high}"] = "dash"
-    k: Annotated[int, Integer(1), "the fewest rows of a group"] = 5
-    parts: Annotated[int, Integer(2), "where more than one in so many rows lie, the grid is refined"] = PARTS
+    k: Annotated[int, Integer(1), "the least rows of a group"] = 5
+    parts: Annotated[int, Integer(2), "refine the grid where more than one in this many rows lie"] = PARTS
     thousands: Annotated[bool, Flag(), "write 10,000 instead of 10000"] = False
-    multiple: Annotated[int | None, Optional(Integer(1)), "intervals begin at multiples of this only"] = None
+    multiple: Annotated[int | None, Optional(Integer(1)), "intervals begin only at multiples of this"] = None
 
     def build_numbers(self, column: Column) -> Hierarchy:
         scale = self.scale(column)

@@ -77,7 +77,7 @@ def _rows(text: str, where: str) -> Numbered:
             break
     if best is None:
         raise HierarchyError(
-            f"{where} has only one column, so it generalizes nothing. Separate the levels of each value by "
+            f"{where} has only one column, so it does not generalize. Separate the levels of each value by "
             "semicolon, comma, tab or |, for example: Paris;France;*"
         )
     return best[1]
@@ -125,7 +125,7 @@ def _parent_child(rows: Numbered, where: str, name: str, *, flipped: bool) -> Hi
         if earlier[1] != parent:
             twice.append(f"{child!r} under {earlier[1]!r} (line {earlier[0]}) and {parent!r} (line {line})")
     if twice:
-        raise HierarchyError(f"{where}: {len(twice)} with two parents: {listed(twice)}. Keep one parent each.")
+        raise HierarchyError(f"{where}: labels with two parents: {listed(twice)}. Keep one parent for each.")
     return Hierarchy.from_parents(((child, parent or None) for child, (_, parent) in seen.items()), name=name)
 
 
@@ -174,7 +174,7 @@ def level_table_csv(h: Hierarchy, separator: str = ";") -> str:
         repeated = [label for label, times in Counter(h.labels_at(level)).items() if times > 1]
         if repeated:
             raise HierarchyError(
-                f"A CSV file cannot hold this hierarchy: at level {level} different nodes share the labels "
+                f"A CSV file cannot store this hierarchy: at level {level} different nodes share the labels "
                 f"{some(repeated)}, and would become one. Rename them, or save as JSON."
             )
     return "".join(separator.join(_quoted(label, separator) for label in row) + "\n" for row in h.rows())

@@ -71,7 +71,7 @@ def parse_dot(text: str, where: str, *, name: str = "") -> Hierarchy:
                 f"theirs: {line.strip()[:60]!r}. Convert the graph to a child,parent CSV."
             )
     if not size or sorted(labels) != list(range(len(labels))) or any(x not in labels for x in parents.values()):
-        raise HierarchyError(f"{where} holds no complete hierarchy. Write it again with `write_hierarchy`.")
+        raise HierarchyError(f"{where} has no complete hierarchy. Write it again with `write_hierarchy`.")
     parent = np.array([parents.get(node, -1) for node in range(len(labels))], np.int32)
     if any(above <= child or above < size for child, above in parents.items()):
         raise HierarchyError(f"{where}: parents must have larger node numbers than their children.")

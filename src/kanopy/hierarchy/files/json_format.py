@@ -103,7 +103,7 @@ def parse_json(text: str, where: str, *, name: str = "") -> Hierarchy:
         return Hierarchy.from_parents(list(_from_elsewhere(content, None, where)), name=name)
     except (KeyError, TypeError, ValueError, IndexError, OverflowError) as error:
         raise HierarchyError(
-            f"{where} does not hold a hierarchy as expected ({type(error).__name__}: {error}). "
+            f"{where} does not contain a hierarchy in the expected format ({type(error).__name__}: {error}). "
             'Expected {"label": …, "children": […]} or a file that Kanopy wrote.'
         ) from error
 

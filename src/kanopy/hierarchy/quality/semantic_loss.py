@@ -45,7 +45,9 @@ def level_weights(height: int, weights: str | Sequence[float] = "constant", *, w
     [0.4, 0.3, 0.2, 0.1]
     """
     if height < 1:
-        raise HierarchyError(f"{where or 'The hierarchy'} has no level above its values: there is nothing to judge.")
+        raise HierarchyError(
+            f"{where or 'The hierarchy'} has no level above its values, so there is nothing to evaluate."
+        )
     if isinstance(weights, str):
         if weights == "constant":
             return np.full(height, 1.0 / height)

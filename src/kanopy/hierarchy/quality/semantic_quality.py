@@ -156,7 +156,7 @@ class SemanticQuality(HtmlReprMixin):
         [('crocodile', 'crocodilian', 1)]
         """
         if not 0 <= share <= 1:
-            raise InputError(f"A label is too close from 0 to 1 of the most that can be lost, not {share}.")
+            raise InputError(f"The share below which a label is too close must be from 0 to 1, not {share}.")
         close_labels = []
         for level, value in np.argwhere(self.losses <= share * self.maximum + EQUAL).tolist():  # NaN compares false
             leaf, ancestor = self.labels[0][value], self.labels[level + 1][value]

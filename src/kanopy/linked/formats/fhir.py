@@ -117,7 +117,7 @@ def read_fhir(source: str) -> dict[str, pl.DataFrame]:
             frame = frame.with_columns(pl.col(keys).str.split("/").list.last())
             frames[name] = frame.select(c for c in frame.columns if c in keys or frame[c].null_count() < frame.height)
     if not frames:
-        raise DataError(f"{str(path)!r} holds no resources of the types {some(list(FIELDS))}.")
+        raise DataError(f"{str(path)!r} has no resources of the types {some(list(FIELDS))}.")
     return frames
 
 
@@ -142,7 +142,7 @@ def _resources(file: Path) -> Iterator[tuple[str | None, Mapping[str, Any]]]:
         raise DataError(f"{str(file)!r} cannot be read as FHIR: {error}.") from None
     for resource in plain:
         if not isinstance(resource, Mapping):
-            raise DataError(f"{str(file)!r} holds something that is no FHIR resource.")
+            raise DataError(f"{str(file)!r} contains an entry that is not a FHIR resource.")
         if resource.get("resourceType") == "Bundle":
             for entry in resource.get("entry", ()):
                 if isinstance(entry, Mapping) and isinstance(entry.get("resource"), Mapping):
@@ -166,7 +166,7 @@ def _value(resource: Mapping[str, Any], paths: Sequence[str]) -> str | None:
 def fhir_job(tables: Mapping[str, pl.DataFrame], source: str) -> dict[str, Any]:
     """The job of the resources that are there: one table each, `::Resource` behind the place names it."""
     if "Patient" not in tables:
-        raise DataError(f"{source!r} holds no Patient resources: nothing says whom the others are about.")
+        raise DataError(f"{source!r} has no Patient resources, so the persons of the other resources are unknown.")
     keys = {"patient_id": "Patient", "encounter_id": "Encounter"}
     links = [
         {"from": f"{name}.{column}", "to": f"{keys[column]}.{column}"}

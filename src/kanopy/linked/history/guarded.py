@@ -70,8 +70,8 @@ def require_guarded(job: Job, ledger: Ledger, columns: Sequence[str], key: bytes
             what = some(known_names) if known_names else "a column that this table does not have"
             raise JobError(
                 f"Release {release} kept a privacy model of {what}, and this job has none: both releases together "
-                "could tell the values that the model hid. Give the job a model of the same column, or begin a new "
-                "ledger, with a new key, for releases that nobody can join with these."
+                "could reveal the values that the model protected. Give the job a model of the same column, or "
+                "begin a new ledger, with a new key, for releases that cannot be joined with these."
             )
 
 
@@ -82,8 +82,8 @@ def require_possible(job: Job, facts: Mapping[str, Any]) -> None:
             model.check(facts)
         except JobError as error:
             raise NoSolution(
-                f"Among the people that earlier releases leave, no group can keep the model {model.name!r}: {error}",
-                advice=["loosen the model", "begin a new ledger, with a new key, that nobody can join with this one"],
+                f"No group of the people that earlier releases allow satisfies the model {model.name!r}: {error}",
+                advice=["loosen the model", "begin a new ledger, with a new key, that cannot be joined with this one"],
             ) from error
 
 
@@ -116,7 +116,7 @@ def earlier_values(
                     )
                 title = f"{name} in release {release}"
                 if title in frame.columns:
-                    raise DataError(f"The table has a column {title!r}, which a ledger needs for itself. Rename it.")
+                    raise DataError(f"The table has a column {title!r}, a name that the ledger uses. Rename it.")
                 if all(column.name != title for column in columns):
                     columns.append(pl.Series(title, then, dtype=pl.String))
                 changes: dict[str, Any] = {"column": title}

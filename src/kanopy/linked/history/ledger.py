@@ -104,7 +104,7 @@ def read_ledger(folder: str | os.PathLike[str], key: bytes | None = None) -> Led
     if not listed.exists():
         if path.is_dir() and any(file.name != LOCK for file in path.iterdir()):
             raise DataError(
-                f"The folder {str(path)!r} holds other files and no {RELEASES}. Name an empty folder, or a ledger."
+                f"The folder {str(path)!r} contains other files and no {RELEASES}. Name an empty folder, or a ledger."
             )
         return Ledger(path)
     try:
@@ -112,7 +112,7 @@ def read_ledger(folder: str | os.PathLike[str], key: bytes | None = None) -> Led
     except Broken as error:
         raise _altered(path, str(error)) from None
     if events[0].get("format") != FORMAT:
-        raise _altered(path, f"{RELEASES} does not begin as a ledger")
+        raise _altered(path, f"{RELEASES} does not begin like a ledger")
     ledger = Ledger(path, tuple(events))
     digests: dict[int, str] = {}
     for event in events:
@@ -124,18 +124,16 @@ def read_ledger(folder: str | os.PathLike[str], key: bytes | None = None) -> Led
             raise _altered(path, f"{file.name} is missing or changed")
     if key is not None and events[0]["key"] != keyed(key, "key", "check"):
         raise DataError(
-            f"The ledger {str(path)!r} was written with another key: people would not be recognized. Give the "
-            "key that "
-            "the earlier releases were made with (--key-file)."
+            f"The ledger {str(path)!r} was written with another key, so people cannot be recognized. Give the key of "
+            "the earlier releases (--key-file)."
         )
     return ledger
 
 
 def _altered(path: Path, what: str) -> DataError:
     return DataError(
-        f"The ledger {str(path)!r} is not whole: {what}. Nothing was written. Restore it from a copy; a ledger "
-        "with gaps "
-        "cannot say what earlier releases gave away."
+        f"The ledger {str(path)!r} is not complete: {what}. Nothing was written. Restore it from a copy: a ledger "
+        "with gaps does not record what earlier releases disclosed."
     )
 
 
@@ -196,7 +194,7 @@ def forget(folder: str | os.PathLike[str], values: Sequence[str], key: bytes) ->
     with locked(folder):
         ledger = read_ledger(folder, key)
         if not ledger.releases:
-            raise DataError(f"The ledger {str(ledger.folder)!r} has no releases: there is nobody to forget.")
+            raise DataError(f"The ledger {str(ledger.folder)!r} has no releases, so there is nobody to forget.")
         units = [keyed(key, "unit", value) for value in values]
         last = ledger.people(ledger.last)
         units_known = [unit for unit in units if unit in set(last[UNIT].to_list())]

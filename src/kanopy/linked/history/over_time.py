@@ -125,9 +125,8 @@ def unit_columns(job: Job) -> tuple[str, ...]:
     if len(job.pseudonymize) == 1:
         return tuple(job.pseudonymize)
     raise JobError(
-        "A ledger recognizes people from release to release. Name the column that says who a row is about "
-        "(unit, --unit), "
-        "or publish one column as a pseudonym."
+        "A ledger recognizes people from release to release. Name the column of the person (unit, --unit), or "
+        "publish one column as a pseudonym."
     )
 
 
@@ -151,29 +150,32 @@ def anonymize_over_time(
     from kanopy.metrics.release_losses import release_losses
 
     if not isinstance(job, Job) or job.masks:
-        raise JobError(
-            "A ledger keeps a promise about classes of labels; the algorithm substitutes answers. Use "
-            "'optimal' or 'best'."
-        )
+        raise JobError("A ledger needs classes of labels, and the algorithm replaces answers. Use 'optimal' or 'best'.")
     if job.separators or population is not None or any(model.needs_population for model in job.models):
         raise JobError("A ledger cannot be combined with lists or with a population. Leave one of them out.")
+    if job.sample < 1:
+        raise JobError(
+            "A ledger counts who is in each release, and a new sample of every month lets people come and go. Leave "
+            "the sample or the ledger out."
+        )
     clock = clock or Clock()
     with clock.stage("read"):
         whole = read_records(data, job)
     job = job.replaced(skip_rows=0, column_tokens={}, decimals={}, **UNSAID_LAYOUT)
     unit = unit_columns(job)
     if COLUMN in whole.columns:
-        raise DataError(f"The table has a column {COLUMN!r}, which a ledger needs for itself. Rename it.")
+        raise DataError(f"The table has a column {COLUMN!r}, a name that the ledger uses. Rename it.")
     present = present_people(whole, unit, job.missing_tokens, ledger, key)
     if not job.unit and len(present.unit) < whole.height:
         raise JobError(
-            f"{whole.height - len(present.unit):,} of {whole.height:,} rows are about somebody who has another row, "
-            f"and the job counts rows. Say that {some(list(unit))} says who a row is about (unit, --unit)."
+            f"{whole.height - len(present.unit):,} of {whole.height:,} rows belong to a person who has another row, "
+            f"and the job counts rows. Name {some(list(unit))} as the unit (unit, --unit)."
         )
     lost, lines = left_out(present, ledger, job.k, key)
     if lost.all():
         raise NoSolution(
-            f"No row can be published: fewer than k = {job.k:,} people share what the earlier releases say of each.",
+            f"No row can be published: fewer than k = {job.k:,} people share the history of each person in the "
+            "earlier releases.",
             advice=["choose a smaller k"],
         )
     frame = whole.filter(pl.Series(~lost))
@@ -189,9 +191,10 @@ def anonymize_over_time(
     prepared = prepare(extended, extra, source=source, clock=clock, progress=progress)
     if prepared.units is not None and (prepared.units.known != ALL or job.models):
         raise JobError(
-            "Several rows are about one person, and a ledger records all that a release says of each: "
+            "Several rows belong to one person, and a ledger records all rows of a person: "
             + ("the job must protect all rows (known = all)." if prepared.units.known != ALL else
-               "models of sensitive columns are not kept over time then. Leave them out, or make one row per person.")
+               "models of sensitive columns are not supported over time in this case. Leave them out, or make one "
+               "row per person.")
         )  # fmt: skip
     with clock.stage("search"):
         assert isinstance(prepared.job, Job)
@@ -256,16 +259,15 @@ def present_people(
         expected = ledger.releases[0]["unit_sha256"]
         if expected != unit_digest(called or unit, key):
             raise DataError(
-                f"The ledger {str(ledger.folder)!r} is about another unit than {some(list(called or unit))}. Name the "
-                "unit of the "
-                "earlier releases, or another ledger."
+                f"The ledger {str(ledger.folder)!r} has another unit than {some(list(called or unit))}. Name the "
+                "unit of the earlier releases, or another ledger."
             )
         last = ledger.people(ledger.last)
         history_of_unit = dict(zip(last[UNIT].to_list(), last[HISTORY].to_list(), strict=True))
         if not any(digest in history_of_unit for digest in hashes):
             raise DataError(
-                f"None of the {count:,} people of the table is in the ledger {str(ledger.folder)!r}: it is of another "
-                "table. Name the ledger of this table, or an empty folder."
+                f"None of the {count:,} people of the table is in the ledger {str(ledger.folder)!r}, so it belongs "
+                "to another table. Name the ledger of this table, or an empty folder."
             )
     histories = [
         history_of_unit.get(digest, NEW) if there else NEW for digest, there in zip(hashes, named.tolist(), strict=True)
@@ -306,8 +308,8 @@ def left_out(present: Present, ledger: Ledger, k: int, key: bytes) -> tuple[Mask
     away, below = already_told(ledger, k)
     if below:
         lines.append(
-            f"The earlier releases alone tell {below:,} of {away:,} people from fewer than k = {k:,}: this "
-            "cannot be undone."
+            f"In the earlier releases alone, {below:,} of {away:,} people share their labels with fewer than k = "
+            f"{k:,} people: this cannot be undone."
         )
     return lost, tuple(lines)
 

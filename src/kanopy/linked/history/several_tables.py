@@ -139,7 +139,8 @@ def anonymize_tables_over_time(
     is_left_out[every[lost]] = True
     if is_left_out.all():
         raise NoSolution(
-            f"No row can be published: fewer than k = {job.k:,} people share what the earlier releases say of each.",
+            f"No row can be published: fewer than k = {job.k:,} people share the history of each person in the "
+            "earlier releases.",
             advice=["choose a smaller k"],
         )
     rows, remaining = (

@@ -29,9 +29,9 @@ def _heuristics(text: str) -> None:
 
 
 Heuristics = Annotated[
-    str, Text("numbers of heuristics such as '12'", empty=True, usable=_heuristics), "which of the three are on"
+    str, Text("numbers of heuristics such as '12'", empty=True, usable=_heuristics), "the heuristics in use"
 ]
-Search = Annotated[str, OneOf(*SEARCHES), "greedy as in the thesis, or refined, which keeps more meaning"]
+Search = Annotated[str, OneOf(*SEARCHES), "greedy (as in the thesis), or refined, which keeps more meaning"]
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class Fusion(Masking):
     gains any more. Ties are settled by `seed`.
     """
 
-    guide: Annotated[str, OneOf("similarity", *SIZE_GUIDES), "what makes a good fusion"] = "similarity"
+    guide: Annotated[str, OneOf("similarity", *SIZE_GUIDES), "the measure that guides the fusions"] = "similarity"
     heuristics: Heuristics = "123"
     search: Search = "greedy"
     seed: Seed = 0
@@ -57,7 +57,7 @@ class Fusion(Masking):
 
     def contradictions(self) -> Iterable[str]:
         if self.search == "refined" and (self.guide != "similarity" or "2" not in self.heuristics):
-            yield "The refined search needs a similarity to improve: leave it out with this guide."
+            yield "The refined search needs a similarity measure as its guide. Leave it out, or choose another guide."
 
     def masked(self, table: MaskingTable, k: int, needed: Mapping[str, int], progress: Progress) -> Masked:
         """Fuse the table's tuples until every group has `k` records (and enough different confidential values)."""

@@ -27,7 +27,7 @@ class SemanticMicroaggregation(Masking):
 
     name: ClassVar[str] = "semantic-microaggregation"
     does: ClassVar[str] = (
-        "forms groups of k similar rows and publishes, for each, the value most similar to all of its own"
+        "forms groups of k similar rows; each group publishes the value that is most similar to all its values"
     )
     source: ClassVar[str] = "MDAV (Domingo-Ferrer, Mateo-Sanz 2002) with semantic similarity"
 
@@ -50,6 +50,7 @@ def centroid(table: MaskingTable, members: Longs) -> Ints:
 
 
 def _middle(attribute: Attribute, values: Ints, counts: Longs) -> int:
+    """The value in the middle of a group: the median of numbers, otherwise the one most similar to all (the medoid)."""
     distinct, inverse = np.unique(values, return_inverse=True)
     if len(distinct) == 1:
         return int(distinct[0])

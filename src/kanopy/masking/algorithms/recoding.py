@@ -29,15 +29,15 @@ class LocalRecodingByMeaning(Masking):
     seed: Seed = 0
 
     name: ClassVar[str] = "local-recoding"
-    does: ClassVar[str] = "replaces values seen fewer than k times by the most similar frequent value"
+    does: ClassVar[str] = "replaces values that occur fewer than k times by the most similar frequent value"
     source: ClassVar[str] = "Martínez 2010"
 
     def masked(self, table: MaskingTable, k: int, needed: Mapping[str, int], progress: Progress) -> Masked:
         """Recode the table's only attribute."""
         if len(table.attributes) != 1:
             raise JobError(
-                f"Local recoding treats one column on its own; {some(table.names)} together would not be anonymous. "
-                "Use algorithm='fusion' for several columns."
+                f"Local recoding treats one column alone; {some(table.names)} together would not be anonymous. Use "
+                "algorithm='fusion' for several columns."
             )
         counts = table.counts
         meaning = table.attributes[0].position[table.tuples[:, 0]].astype(np.int64)

@@ -26,7 +26,7 @@ class SemanticSwapping(Masking):
     seed: Seed = 0
 
     name: ClassVar[str] = "semantic-swapping"
-    does: ClassVar[str] = "exchanges the values of rare rows for similar ones; a distortion that promises no k"
+    does: ClassVar[str] = "exchanges the values of rare rows with similar ones; does not guarantee k-anonymity"
     source: ClassVar[str] = "rank swapping (Moore 1996) with semantic similarity"
     way: ClassVar[str] = "random"
     guarantees_k: ClassVar[bool] = False
@@ -49,7 +49,10 @@ class SemanticSwapping(Masking):
             move_of_row.reshape(-1).astype(np.int32),
             guarantees_k=False,
             fusions=len(rare),
-            notes=("Swapping keeps every column's values but promises no k: see the linkage figures.",),
+            notes=(
+                "Swapping keeps the values of every column but does not guarantee k-anonymity: see the linkage "
+                "figures.",
+            ),
         )
 
 

@@ -44,12 +44,12 @@ def check_sets(every: Mapping[int, int], columns: int) -> None:
     """Refuse sets that a number of columns does not have, or that are too many to look at."""
     if wrong := [size for size in every if size > columns]:
         raise JobError(
-            f"Combinations of {wrong[0]} quasi-identifiers are asked for, and there are only {columns}. "
-            "Ask for smaller ones, or name more columns."
+            f"The job requires combinations of {wrong[0]} quasi-identifiers, but has only {columns}. Require smaller "
+            "ones, or name more columns."
         )
     sets = sum(comb(columns, size) for size in every)
     if sets > MOST_SETS:
-        raise JobError(f"{sets:,} sets of columns are too many to look at ({MOST_SETS:,}). Ask for smaller ones.")
+        raise JobError(f"{sets:,} sets of columns are too many to examine ({MOST_SETS:,}). Use smaller combinations.")
 
 
 def unsafe_sets(

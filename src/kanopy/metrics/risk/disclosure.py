@@ -87,7 +87,7 @@ def attribute_disclosure(
     (4, 0.875, 0.875, 1)
     """
     if not 0.0 < level <= 1.0:
-        raise JobError(f"The level at which a value counts as given away is above 0 and at most 1, not {level}.")
+        raise JobError(f"The level at which a value counts as disclosed must be above 0 and at most 1, not {level}.")
     group = np.asarray(groups, np.int64)
     value = np.asarray(values, np.int64)
     number = np.asarray(counts, np.int64)

@@ -102,7 +102,7 @@ def identifying_columns(
     ('zip', 'sex')
     """
     if not names:
-        raise JobError("Name at least one column to look at.")
+        raise JobError("Name at least one column to examine.")
     if largest < 1:
         raise JobError(f"Sets of columns have at least 1 column, not {largest}.")
     rows = len(codes[0])

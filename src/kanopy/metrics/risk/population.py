@@ -62,7 +62,7 @@ def population_size(rows: int, *, population: int | None = None, sampling_fracti
     if sampling_fraction is not None:
         if not 0.0 < sampling_fraction <= 1.0:
             raise JobError(
-                f"A sampling fraction is above 0 and at most 1, not {sampling_fraction}: it is the share of the "
+                f"A sampling fraction must be above 0 and at most 1, not {sampling_fraction}: it is the share of the "
                 "population that is in the table."
             )
         population = round(rows / sampling_fraction)
@@ -269,7 +269,7 @@ def expected_inverse_sizes(sizes: npt.ArrayLike, sampling_fraction: npt.ArrayLik
     classes = np.asarray(sizes, np.float64)
     share = np.broadcast_to(np.asarray(sampling_fraction, np.float64), classes.shape)
     if wrong := share[~((share > 0.0) & (share <= 1.0))][:1].tolist():
-        raise JobError(f"A sampling fraction is above 0 and at most 1, not {wrong[0]}.")
+        raise JobError(f"A sampling fraction must be above 0 and at most 1, not {wrong[0]}.")
     risks = np.empty(classes.shape)
     few = (classes <= 40) & (share < 0.5)
     # I(f+1) = π/(1-π)·(1/f - I(f)): errors shrink at each step because π < 1-π.

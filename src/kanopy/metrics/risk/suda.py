@@ -117,14 +117,14 @@ def special_uniques(
     """
     width = len(columns)
     if width < 2 or width > MOST_COLUMNS:
-        raise JobError(f"Special uniques are looked for by 2 to {MOST_COLUMNS} columns, not {width}.")
+        raise JobError(f"Special uniques need 2 to {MOST_COLUMNS} columns, not {width}.")
     if largest < 1:
         raise JobError(f"Special uniques are sets of at least 1 column, not {largest}.")
     largest = min(largest, width - 1)
     of_size = [0, *(prod(width - i for i in range(s, largest + 1)) for s in range(1, largest + 1))]
     if of_size[1] > LARGEST_SCORE:
         raise JobError(
-            f"Scores of sets of up to {largest} of {width} columns are too large to count. Ask for smaller sets."
+            f"Scores of sets of up to {largest} of {width} columns are too large to count. Use smaller sets."
         )
     filled = [codes + 1 for codes in columns]
     number, first, counts = number_rows(filled, small=SMALL_ALONE)
@@ -186,7 +186,7 @@ def dis_suda(scores: Floats, columns: int, pairs: int, sampling_fraction: float)
     [0.0074, 0.0, 0.0154]
     """
     if not 0.0 < sampling_fraction <= 1.0:
-        raise JobError(f"A sampling fraction is above 0 and at most 1, not {sampling_fraction}.")
+        raise JobError(f"A sampling fraction must be above 0 and at most 1, not {sampling_fraction}.")
     chances = np.zeros(len(scores))
     some = scores > 0
     if not some.any():

@@ -84,8 +84,8 @@ def learned(
     rows = rows[~np.isin(classes[rows], rare)]
     if len(np.unique(classes[rows])) < 2:
         raise DataError(
-            f"{target!r} has fewer than two classes with at least {folds} rows: there is nothing to learn. "
-            "Name another target."
+            f"{target!r} has fewer than two classes with at least {folds} rows, so it cannot be predicted. Name "
+            "another target."
         )
     if len(rows) > most_rows:
         rows = np.sort(random.choice(rows, most_rows, replace=False))

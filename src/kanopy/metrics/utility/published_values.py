@@ -279,7 +279,7 @@ def understand(
         hint = "" if hierarchy is not None else " If they are labels of a hierarchy, give it (a job file names it)."
         raise DataError(
             f"The release's column {domain.name!r} has {len(strange):,} values that cannot be read: {some(strange)}. "
-            f"Understood are {UNDERSTOOD}.{hint}"
+            f"Readable values: {UNDERSTOOD}.{hint}"
         )
     members_of_all = np.concatenate([np.arange(domain.size, dtype=np.int32), *extra]).astype(np.int32)
     breadth = np.array(

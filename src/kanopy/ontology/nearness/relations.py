@@ -117,7 +117,7 @@ class Relations:
                 kind, share = (archive[name].astype(np.int32) for name in ("kind", "share"))
         except (KeyError, ValueError, zipfile.BadZipFile, EOFError, OSError) as error:
             raise OntologyError(
-                f"{path} holds no relations, or it was cut off ({error}). Install Kanopy again."
+                f"{path} holds no relations, or it is incomplete ({error}). Install Kanopy again."
             ) from None
         return cls(nodes, words_from, low, high, kind, share)
 

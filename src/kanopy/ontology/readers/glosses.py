@@ -87,9 +87,9 @@ def find_glosses(taxonomy: Taxonomy) -> Glosses:
             tried.append(str(folder))
     other = f" (found another version in {', '.join(tried)})" if tried else ""
     raise OntologyError(
-        f"This measure needs the definitions of {taxonomy.name or 'the ontology'}, which Kanopy does not ship, and no "
-        f"installed WordNet of that version was found{other}. Install one (Debian: `apt install wordnet-base`; NLTK: "
-        "`nltk.download('wordnet')`) or set WNHOME to the folder above its `dict`, or use another measure."
+        f"This measure needs the definitions of {taxonomy.name or 'the ontology'}, which are not part of Kanopy, and "
+        f"no installed WordNet of that version was found{other}. Install one (Debian: `apt install wordnet-base`; "
+        "NLTK: `nltk.download('wordnet')`) or set WNHOME to the folder above its `dict`, or use another measure."
     )
 
 

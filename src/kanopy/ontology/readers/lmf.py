@@ -48,7 +48,7 @@ def read_lmf(path: str | Path, *, part_of_speech: str = "n", is_a: Sequence[str]
                     element.clear()
     except (ElementTree.ParseError, EOFError, OSError) as error:
         raise OntologyError(
-            f"{path.name} is not a whole XML file: {error}. It may have been cut off: download or export it again."
+            f"{path.name} is not a whole XML file: {error}. It may be incomplete: download or export it again."
         ) from None
     if not synsets:
         raise OntologyError(

@@ -106,7 +106,7 @@ def _turtle(path: Path) -> Iterator[Triple]:
             statement = []
     if statement:
         raise OntologyError(
-            f"{path.name}, line {statement[0][2]}: the last statement has no end. The file was cut off."
+            f"{path.name}, line {statement[0][2]}: the last statement has no end. The file is incomplete."
         )
 
 

@@ -77,8 +77,8 @@ def compile_wordnet(
         missing = [offset for offset in offsets if key(offset) not in keys_known]
         if missing:
             raise OntologyError(
-                f"{index.name}, line {line}: {lemma!r} names the synset {missing[0]}, which {data.name} does not have. "
-                "The two files do not belong together, or one was cut off: install WordNet again."
+                f"{index.name}, line {line}: {lemma!r} names the synset {missing[0]}, which {data.name} does not "
+                "have. The files do not match, or one is incomplete: install WordNet again."
             )
         senses[fold(lemma)] = [key(offset) for offset in offsets]
     return Taxonomy.from_concepts(
@@ -107,8 +107,8 @@ def _entries(path: Path, what: str, parse: Callable[[str, int], Entry]) -> Itera
                 yield parse(line, number)
             except (ValueError, IndexError):
                 raise OntologyError(
-                    f"{path.name}, line {number}: this is not {what}: {line[:60].rstrip()!r}. "
-                    "The file was cut off or changed: install WordNet again."
+                    f"{path.name}, line {number}: this is not {what}: {line[:60].rstrip()!r}. The file is incomplete "
+                    "or changed: install WordNet again."
                 ) from None
 
 

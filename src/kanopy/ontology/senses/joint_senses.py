@@ -34,6 +34,8 @@ MOST_VALUES = 1000
 NEVER_BITS = 2.5
 """A sense that texts never use costs more, if they use the word: a `cat` among cars is still a cat."""
 OFTEN = 5
+SELDOM = 1
+"""Found so often in texts, or less, says nothing of which sense is meant."""
 UNHEARD = 0.1
 """A concept that texts never speak of counts so much among those a value may mean."""
 ROUNDS = 3
@@ -104,10 +106,26 @@ def choose_together(taxonomy: Taxonomy, matches: Mapping[str, Match], header: st
         span = slice(first[value], first[value] + len(senses[value]))
         costs, more = least[span], by_values[span] - by_values[span].min()
         best = int(np.argmin(costs))
+        best = _by_first_name(
+            taxonomy, matches[label], best, np.flatnonzero(costs < costs[best] + UNSURE_BITS).tolist()
+        )
         near = tuple(at for at in np.flatnonzero(costs < costs[best] + UNSURE_BITS).tolist() if at != best)
         chances = np.where(more <= POSSIBLE_BITS, 2.0 ** (-SOFT * more), 0.0)
         together[label] = Together(best, near, tuple((chances / chances.sum()).tolist()))
     return together
+
+
+def _by_first_name(taxonomy: Taxonomy, match: Match, best: int, near: list[int]) -> int:
+    """Of senses that are as likely and hardly found in texts, the one whose first name the word is.
+
+    `dolphin` is the second name of a fish, the `dolphinfish`, and the first of a whale.
+    """
+    word = fold(match.term.partition("#")[0])
+    tagged = dict(zip(taxonomy.senses(word), taxonomy.tagged(word), strict=True))
+    if any(tagged.get(match.concepts[at], 0) > SELDOM for at in near):
+        return best
+    first = [at for at in near if fold(taxonomy.terms_of(match.concepts[at])[0]) == word]
+    return best if best in first or not first else first[0]
 
 
 def _beside_others(cost: Floats, bits: Floats, owner: Longs, entry: Longs, above: Longs, size: Floats) -> Floats:

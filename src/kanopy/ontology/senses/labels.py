@@ -18,7 +18,7 @@ from kanopy.ontology.senses.morphology import base_forms, head_nouns, same_stem,
 from kanopy.ontology.taxonomy import PARTS_OF_SPEECH, Taxonomy, fold
 
 HOW = {
-    "suppressed": "says nothing: the root of the ontology",
+    "suppressed": "the root of the ontology, which says nothing",
     "chosen": "your choice",
     "synonym": "your synonym table",
     "exact": "the word itself",

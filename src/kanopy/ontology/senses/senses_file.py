@@ -91,7 +91,7 @@ def senses_toml(senses: Senses, *, name: str = "", synonyms: dict[str, str] | No
         f"ontology = {_quoted(taxonomy.name)}",
         "",
         "[synonyms]",
-        '# Words of your own: "label" = "a word or sense of the ontology". They come before every guess.',
+        '# Words of your own: "label" = "a word or sense of the ontology". They take precedence over guesses.',
     ]
     lines += [f"{_quoted(label)} = {_quoted(word)}" for label, word in (synonyms or {}).items()]
     lines += ["", "[senses]"]

@@ -65,11 +65,11 @@ def attack(
         return attack_release(original, released, job, control=control, **settings, **more)
     if released is not None:
         raise JobError(
-            "A control group is held back before the release is made, and this release is made already. Give the "
+            "A share can only be held back before the release is made, and this release exists already. Give the "
             "table of other people (--control FILE), or leave the release out and give its job (--job FILE)."
         )
     if job is None:
-        raise JobError("Which job makes the release of those who are not held back? Give one (job=…, --job FILE).")
+        raise JobError("A release of the people who are not held back needs a job (job=…, --job FILE).")
     share = float(taken(Share(), control, "control"))
     return _held_out(original, job, share, settings, more)
 
@@ -140,13 +140,13 @@ def manifest_beside(released: str) -> tuple[dict[str, Any] | None, str]:
     from kanopy._table.sources import local_path
     from kanopy.release.manifest import checksum, find_manifest
 
-    place = local_path(released)
-    if place is None or not place.is_file():
+    location = local_path(released)
+    if location is None or not location.is_file():
         return None, ""
-    manifest_found = find_manifest(place)
+    manifest_found = find_manifest(location)
     if manifest_found is None:
         return None, ""
-    for path in sorted(Path(place).parent.glob("*.json")):
+    for path in sorted(Path(location).parent.glob("*.json")):
         if path.stat().st_size < 10_000_000 and find_same(path, manifest_found):
             return manifest_found, checksum(path)
     return manifest_found, ""

@@ -1,7 +1,7 @@
 """What ties the rows of one person together in a release: whoever sees one of them then sees all.
 
-A pseudonym of the unit, columns that are published as they are, constant within a person and nearly unique between
-people, and rows that stand together. Where such a link is published, an attacker who knows one row knows the whole
+A pseudonym of the unit, columns that are published unchanged, constant within a person and nearly unique between
+people, and rows that are adjacent. Where such a link is published, an attacker who knows one row knows the whole
 trace of a person, so `known` is "all" unless the job states a weaker promise.
 """
 
@@ -67,5 +67,5 @@ def published_link(frame: pl.DataFrame, job: Job, roles: Mapping[str, str] | Non
     from kanopy.study.order_disclosure import stand_together
 
     if job.shuffle is False and stand_together(frame, job.unit):
-        return PublishedLink((), "rows of one person stand together (shuffle = false)")
+        return PublishedLink((), "rows of one person are adjacent (shuffle = false)")
     return None

@@ -88,6 +88,6 @@ def with_traces(verified: Verified, applied: Applied) -> tuple[Verified, tuple[s
         return verified, ()
     return verified, (
         f"The whole trace of {rare:,} of {people:,} {units.called} is shared by fewer than k = {job.k:,}: "
-        f"{link.reason}, so all rows of one can be put together. The job protects {units.known:,} known "
+        f"{link.reason}, so all rows of a person can be linked. The job protects {units.known:,} known "
         f"row{'' if units.known == 1 else 's'} (known = {units.known}). To protect all of them: known = 'all'.",
     )

@@ -46,7 +46,7 @@ class PushdownResult(Result):
     def _stayed(self, what: str) -> NotAvailable:
         return NotAvailable(
             f"{what} needs the distinct rows of the table, more than fit on this machine: the engine {self.engine!r} "
-            "left them where they are. Name fewer or coarser columns, or let KANOPY_MOST_DIFFERENT say that more fit."
+            "left them where they are. Name fewer or coarser columns, or raise KANOPY_MOST_DIFFERENT."
         )
 
     @property
@@ -100,7 +100,7 @@ class PushdownResult(Result):
         return self.pushdown.squares
 
     def mapping(self) -> pl.DataFrame:
-        """What became of every original value, per column and with counts. Holds original values: keep it inside."""
+        """Every original value with its published label, per column and with counts. For internal use."""
         import polars as pl
 
         return pl.concat(

@@ -151,15 +151,15 @@ def cut_until_parts_fit(table: DistinctTable, measure: Measure, problem: Problem
     """
     parts = 1
     while large := table.large_parts(most):
-        progress("cutting where the table lies", None, f"{parts:,} parts")
+        progress("cutting in the database", None, f"{parts:,} parts")
         cuts = []
         for fragment, columns in large.items():
             cut = best_cut(columns, measure, problem.k, functools.partial(_safe_cuts, table, problem, fragment))
             if cut is None:
                 raise DataError(
                     f"A part of the table has more than {most:,} different rows and cannot be cut so that both sides "
-                    f"keep {problem.k:,} rows and satisfy the models. Name fewer or coarser columns, or let "
-                    "KANOPY_MOST_DIFFERENT say that more fit."
+                    f"keep {problem.k:,} rows and satisfy the models. Name fewer or coarser columns, or raise "
+                    "KANOPY_MOST_DIFFERENT."
                 )
             cuts.append((fragment, *cut))
         table.cut(cuts)

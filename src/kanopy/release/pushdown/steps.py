@@ -61,11 +61,11 @@ def why_not_pushdown(job: Job) -> str | None:
     if algorithm_class(job.algorithm).averages:
         return f"the means of {job.algorithm!r} are those of rows that lie together"
     if job.column_tokens or job.decimals:
-        return "values are only read as a job says where all different rows are together"
+        return "values are only read as a job says where all distinct rows are in memory"
     if job.unit:
         return "people are counted row by row"
     if not algorithm_class(job.algorithm).counts_whole_classes and job.recoding != "local":
-        return f"{job.algorithm!r} looks at all different rows together; 'optimal', 'mondrian' and 'best' do not"
+        return f"{job.algorithm!r} looks at all distinct rows together; 'optimal', 'mondrian' and 'best' do not"
     if any(
         isinstance(hierarchy_settings, dict) and hierarchy_settings.get("target")
         for hierarchy_settings in job.hierarchies.values()
@@ -79,8 +79,8 @@ def require_pushdown(job: Job, most: int) -> None:
     if (why := why_not_pushdown(job)) is not None:
         # Every person is a row of its own there, however coarse the other columns are.
         what = "Make it one row per person first" if job.unit else "Name fewer or coarser columns"
-        raise JobError(f"The table has more than {most:,} different rows, and {why}. {what}, or let "
-                       "KANOPY_MOST_DIFFERENT say that more fit (half a gigabyte per million).")  # fmt: skip
+        raise JobError(f"The table has more than {most:,} different rows, and {why}. {what}, or raise "
+                       "KANOPY_MOST_DIFFERENT (half a gigabyte per million).")  # fmt: skip
 
 
 class PushdownSteps(EngineSteps):
@@ -102,7 +102,7 @@ class PushdownSteps(EngineSteps):
 
         engine, job = self.engine, self.job
         with self.clock.stage("count"):
-            self.notify("counting where the table lies")
+            self.notify("counting in the database")
             roles, notes, untouched = roles_of(engine.head(ROWS_TO_JUDGE), job, engine.distinct)
             self.columns, multiplicities, hierarchies = _columns(self.table, job, self.most)
             self.model_columns = [_model_column(self.table, job, name, self.most) for name in self._named]
@@ -214,8 +214,10 @@ class PushdownSteps(EngineSteps):
             return [], ()
         counts, facts = {}, {}
         for index, (column, _, _) in enumerate(self.model_columns, len(job.quasi)):
-            found = self.table.gone(index)
-            values = np.bincount(found["c"].to_numpy(), found["n"].to_numpy(), len(column.values)).astype(np.int64)
+            gone_counts = self.table.gone(index)
+            values = np.bincount(gone_counts["c"].to_numpy(), gone_counts["n"].to_numpy(), len(column.values)).astype(
+                np.int64
+            )
             counts[column.name], facts[column.name] = values[None], column.facts
         suppressed_class = Classes(np.array([self.suppressed]), histograms=counts, facts=facts)
         return values_to_withhold(job, sensitive, self.suppressed, suppressed_class)
@@ -289,7 +291,7 @@ def _columns(
         if (encoded.codes < 0).any():
             raise JobError(
                 f"Rows are suppressed because of values that {name!r} lacks or does not know; that is done where the "
-                "different rows fit on one machine. Use missing='as-value' and unknown='add'."
+                "distinct rows fit on one machine. Use missing='as-value' and unknown='add'."
             )
         columns.append((encoded, values))
         multiplicity.append(rows)

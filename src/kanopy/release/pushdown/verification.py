@@ -130,6 +130,6 @@ def true_labels(table: Any, asked: Any, job: Job, columns: list[EncodedColumn]) 
 
 def differs(what: str) -> VerificationFailed:
     return VerificationFailed(
-        f"What was written is not what was found: {what} differ. Nothing was published. If the table did not change "
-        "meanwhile, this is an error in Kanopy: please report it."
+        f"The written release differs from the planned one in {what}. Nothing was published. If the table did not "
+        "change meanwhile, this is an error in Kanopy: please report it."
     )

@@ -84,8 +84,8 @@ def advice(result: Result) -> tuple[Advice, ...]:
     if (loss <= MOST_LOST and not wiped(result)) or len(domain.counts) > MOST_TUPLES:
         return ()
     tried = _tried(result.prepared, job, result.column_losses, loss)
-    better = [each for each in tried if each.loss < loss - NOTICED]
-    return tuple(sorted(better, key=lambda each: (each.loss, each.change)))
+    better = [improvement for improvement in tried if improvement.loss < loss - NOTICED]
+    return tuple(sorted(better, key=lambda improvement: (improvement.loss, improvement.change)))
 
 
 def _tried(prepared: Prepared, job: Job, losses: dict[str, float], now: float) -> Iterator[Advice]:
@@ -101,10 +101,10 @@ def _tried(prepared: Prepared, job: Job, losses: dict[str, float], now: float) -
     long, least = len(prepared.domain.counts) > LOCAL_ROWS, 1.0
     for share in MORE_SUPPRESSION:
         if share > job.suppress:
-            for each in _possible(partial(_more_suppression, prepared, job, share)):
-                if each.loss < least - NOTICED:
-                    least = each.loss
-                    yield each
+            for improvement in _possible(partial(_more_suppression, prepared, job, share)):
+                if improvement.loss < least - NOTICED:
+                    least = improvement.loss
+                    yield improvement
             if long and least < now - NOTICED:
                 break
     worst = sorted(losses, key=lambda name: -losses[name])[: 1 if long else FIRST_COLUMNS]
@@ -146,20 +146,20 @@ def _local(prepared: Prepared, job: Job) -> Advice:
     alike = problem.of_sizes and domain.units is None and not domain.excluded_rows
     if domain.rows > LOCAL_ROWS > 100 * problem.k and alike:
         problem = problem.changed(domain=domain.part(some_rows(lay_out(problem), LOCAL_ROWS, problem.k)))
-        change += f" (about: tried on {problem.domain.rows:,} rows)"
+        change += f" (estimated on {problem.domain.rows:,} rows)"
     return _loss_of(problem, local, change, "--local", {"local": True, "algorithm": None, "parameters": {}})
 
 
 def _with_groups(prepared: Prepared, job: Job, name: str, method: str) -> Advice:
     """A column that is published as it is or not at all, with groups between: parts of codes, or runs of values."""
-    words = f"{name} has a hierarchy with groups (tried: method {method})"
+    words = f"{name} gets a hierarchy with groups (tried: method {method})"
     option = f'[columns.{name}] hierarchy = {{ method = "{method}" }}'
     return _again(prepared, job, words, option, {"hierarchies": {name: {"method": method}}})
 
 
 def _without(prepared: Prepared, job: Job, name: str) -> Advice:
     """The job without a column: the loss is that of the columns that remain."""
-    return _again(prepared, job, f"{name} stays at home", f"without {name} among --quasi", {"at_home": name})
+    return _again(prepared, job, f"{name} is not published", f"without {name} among --quasi", {"at_home": name})
 
 
 def _again(prepared: Prepared, job: Job, change: str, option: str, settings: dict[str, Any]) -> Advice:

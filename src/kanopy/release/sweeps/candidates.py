@@ -72,7 +72,7 @@ def all_candidates(prepared: Prepared, job: Job, progress: Progress = SILENT) ->
     if problem.lattice.size > MOST_CANDIDATES:
         raise JobError(
             f"There are {problem.lattice.size:,} choices of levels: too many to judge every one. Drop levels of some "
-            "hierarchies, or keep columns at home."
+            "hierarchies, or do not publish some columns."
         )
     if not only_counts_rows(problem):
         raise JobError("The table has too many values for a picture of all candidates. Use coarser hierarchies.")

@@ -197,12 +197,12 @@ def _grid(
     cases = []
     for model_set in sets:
         if any(isinstance(model, KAnonymity) for model in model_set):
-            raise JobError("k is explored as such: leave 'k' out of the models.")
+            raise JobError("Leave 'k' out of the models: the values of k are named separately.")
         for algorithm in algorithms or [job.algorithm]:
             if masks(algorithm):
                 raise JobError(
-                    f"{algorithm!r} substitutes answers by meaning: it has no loss of hierarchies to draw a map of. "
-                    "Name algorithms that generalize."
+                    f"{algorithm!r} substitutes answers by meaning: it has no loss of hierarchies for a map. Name "
+                    "algorithms that generalize."
                 )
             parameters = job.parameters if algorithm == job.algorithm else {}
             wanted = job.replaced(

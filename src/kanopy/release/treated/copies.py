@@ -57,9 +57,11 @@ def undoing_columns(
     held, notes = list[str](), list[str]()
     for name, why in reasons.items():
         if name in job.allow_dependent:
-            notes.append(f"{name!r} is published, as the job allows, though it {why}.")
+            notes.append(f"{name!r} is published, as the job allows, although it {why}.")
         elif name in needed:
-            notes.append(f"{name!r} is published because the job needs it, though it {why}. Leave one of the two out.")
+            notes.append(
+                f"{name!r} is published because the job needs it, although it {why}. Leave out one of the two."
+            )
         else:
             held.append(name)
             notes.append(f"The column {name!r} was left out: it {why}. Treat it too, or {ALLOW}.")

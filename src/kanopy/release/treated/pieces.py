@@ -39,7 +39,7 @@ def whole_table(job: Any) -> str | None:
     whole = [column for column, treatment in protect.items() if not works_in_pieces(treatment)]
     if whole:
         methods = dict.fromkeys(protect[column].name for column in whole)
-        return f"{some(methods)} of {some(whole)} looks at all rows at once"
+        return f"{some(methods)} of {some(whole)} needs all rows at once"
     return None
 
 
@@ -131,7 +131,7 @@ class Pieces:
             verify_treatment(TreatedColumns(column, treatment.to_dict(), rows, after, self.job.unit))
             self.facts[column] = facts
             pairs = pl.DataFrame({"before": rows[column], "after": after[column]})
-            self.whole[column] = pairs if treatment.random else pairs.unique()
+            self.whole[column] = pairs if treatment.random else _changed_and_extremes(pairs)
 
     def facts_of(self, column: str, records: pl.DataFrame) -> dict[str, Any] | None:
         """What the treatment of a column has to know of the table and of these rows; `None` if that is not known."""
@@ -200,6 +200,26 @@ class Pieces:
             wrong = treatment.too_few(column, what, treatment.shared(facts)[what], len(people))
             if wrong is not None:
                 raise JobError(wrong)
+
+
+def _changed_and_extremes(pairs: pl.DataFrame) -> pl.DataFrame:
+    """The distinct changed values before and after, and the least and the greatest value that stayed.
+
+    >>> import polars as pl
+    >>> _changed_and_extremes(pl.DataFrame({"before": [1, 5, 3, 9], "after": [1, 5, 3, 5]})).sort("before").rows()
+    [(1, 1), (5, 5), (9, 5)]
+    """
+    import polars as pl
+
+    stayed = pl.col("before") == pl.col("after")
+    changed = pairs.filter(~stayed).unique()
+    at_the_ends = pairs.filter(stayed)["before"]
+    if not len(at_the_ends):
+        return changed
+    # Numbers may be written as texts, whose order is another one.
+    as_numbers = at_the_ends.cast(pl.Float64, strict=False)
+    ends = at_the_ends[[int(as_numbers.arg_min() or 0), int(as_numbers.arg_max() or 0)]]
+    return pl.concat([changed, pl.DataFrame({"before": ends, "after": ends.cast(pairs["after"].dtype)})]).unique()
 
 
 def treated_in_pieces(job: Any) -> Treated | None:

@@ -141,7 +141,7 @@ class TreatedResult(Result):
         return TreatedReport(self)
 
     def mapping(self) -> pl.DataFrame:
-        """What became of every original value of treated columns. Holds original values: keep it inside."""
+        """Original and published values of treated columns. For internal use."""
         return mapping_of_treated(self)
 
     def __repr__(self) -> str:

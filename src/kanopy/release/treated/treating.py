@@ -97,7 +97,7 @@ def treat(
     changed = [name for name in changed_columns(job) if name in published.columns]
     rows = rows.with_columns(
         rows[name].set(published[name].is_null() & rows[name].is_not_null(), None) for name in changed
-        if rows[name].dtype == published[name].dtype
+        if rows[name].dtype == published[name].dtype and published[name].null_count() > rows[name].null_count()
     )  # fmt: skip
     units = prepared.units.of_row if prepared.units is not None else None
     if units is not None and is_published is not None:
@@ -109,7 +109,7 @@ def treat(
         absent = [name for name in treatment.writes(column) if name not in published.columns]
         if absent and not treatment.for_identifiers:
             notes.append(
-                f"{some(absent)} of the treatment {treatment.name!r} is not published: it was withheld before."
+                f"{some(absent)} of the treatment {treatment.name!r} is not published, because it was withheld."
             )
             continue
         if treatment.looks_first:
@@ -220,7 +220,8 @@ def key_of_run(job: Any, key_file: Path | None = None) -> bytes | None:
     if must_have_key(job):
         return read_key(key_file)
     random = any(treatment.random for treatment in getattr(job, "protect", {}).values())
-    return given_key(key_file) if random or getattr(job, "margin", False) else None
+    random = random or bool(getattr(job, "margin", 0)) or getattr(job, "sample", 1) < 1
+    return given_key(key_file) if random else None
 
 
 def check_key_first(job: Any, key: bytes | None) -> None:
@@ -228,7 +229,8 @@ def check_key_first(job: Any, key: bytes | None) -> None:
     from kanopy.treatments.base import KEY
     from kanopy.treatments.keys import check_strength
 
-    if (key is not None and getattr(job, "protect", None)) or any(
+    drawn = getattr(job, "protect", None) or getattr(job, "sample", 1) < 1
+    if (key is not None and drawn) or any(
         treatment.secret == KEY for treatment in getattr(job, "protect", {}).values()
     ):
         check_strength(key)

@@ -145,7 +145,7 @@ def _done(report: Report) -> str:
     identifiers = [name for name, role in report.facts.roles.items() if role == "identifier"]
     hashed = [name for name in identifiers if name in report.facts.after.columns]
     removed = len(identifiers) - len(hashed)
-    parts = [f"{plural(len(changed), 'column')} others may know became broader ({listed(changed, 6)})"]
+    parts = [f"{plural(len(changed), 'column')} that an attacker may know became broader ({listed(changed, 6)})"]
     if not changed:
         parts = ["No column had to become broader"]
     elif unchanged:

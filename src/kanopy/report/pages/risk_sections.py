@@ -41,7 +41,7 @@ def groups(results: Found, after: Found | None = None) -> str:
         return part("risk.groups", pair(picture, listing), change="", own=_own(results))
     described = sentence("risk.groups.described_both", before=results, after=after)
     before = {**results, "rows": members(results)}
-    change = sentence("risk.groups.change", before=before, after=after, one=after["unique_rows"] == 1)
+    change = sentence("risk.groups.change", before=before, after=after)
     picture = drawing(class_sizes(*sides), "sizes", described, LEGEND)
     return part("risk.groups", pair(picture, listing), change=change, own=_own(results))
 
@@ -168,7 +168,7 @@ def columns(results: Found) -> str:
         if len(names) <= 2 and all(name in number_of_name for name in names):
             i, j = number_of_name[names[0]], number_of_name[names[-1]]
             cells[i, j] = cells[j, i] = subset["unique_share"]
-    heat = charts.heat(names_shown, cells, "Rows that stand alone by one column (diagonal) or two")
+    heat = charts.heat(names_shown, cells, "Unique rows by one column (diagonal) or two")
     largest = sorted(subsets, key=lambda subset: (-subset["unique_share"], len(subset["columns"])))[:MOST_SUBSETS]
     largest = [{**subset, "names": " + ".join(subset["columns"])} for subset in largest]
     facts = [("Suggested as quasi-identifiers", listed(identifying["suggested"], 20) or "none")]
@@ -181,7 +181,7 @@ def columns(results: Found) -> str:
         explained(facts),
         pair(
             drawing(chart, "separation", "Share of pairs told apart by each column"),
-            drawing(heat, "pairs", "Share of rows that stand alone by pairs of columns"),
+            drawing(heat, "pairs", "Share of unique rows by pairs of columns"),
         ),
         records("risk.columns", largest),
         sets=len(subsets),
@@ -245,8 +245,8 @@ def disclosure(results: Found, after: Found | None = None) -> str:
     # The two sides of a column stand together.
     given = [given[i] for i in sorted(range(len(given)), key=lambda i: i % len(results["disclosure"]))]
     certain = [(entry["name"], entry["certain_share"]) for entry in given]
-    chart = charts.bars(certain, of_counted("Rows whose group tells the value"))
-    picture = drawing(chart, "given", of_counted("Share of rows whose group tells the value"))
+    chart = charts.bars(certain, of_counted("Rows whose group discloses the value"))
+    picture = drawing(chart, "given", of_counted("Share of rows whose group discloses the value"))
     level = results["disclosure"][0]["level"]
     return part("risk.disclosure", picture, records("risk.disclosure", given, level=level), level=level)
 

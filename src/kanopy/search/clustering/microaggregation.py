@@ -76,15 +76,18 @@ class Microaggregation(Algorithm):
         check_k(problem.k, len(rows))
         leaves = domain.tuples[domain.tuple_of_row[rows]]
         numbers = [leaf_numbers(hierarchy) for hierarchy in domain.hierarchies]
-        nominal = np.array([each is None for each in numbers])
+        nominal = np.array([number is None for number in numbers])
         if nominal.any():
-            require_gower(self, [name for name, own in zip(domain.names, nominal, strict=True) if own])
+            require_gower(self, [name for name, is_nominal in zip(domain.names, nominal, strict=True) if is_nominal])
             problem.require_nesting()
             for hierarchy, category in zip(domain.hierarchies, nominal, strict=True):
                 if category:
                     require_one_top(hierarchy)
         values = np.column_stack(
-            [leaves[:, j].astype(np.float64) if each is None else each[leaves[:, j]] for j, each in enumerate(numbers)]
+            [
+                leaves[:, j].astype(np.float64) if number is None else number[leaves[:, j]]
+                for j, number in enumerate(numbers)
+            ]
         )
         weights = np.array(problem.weights or [1.0] * domain.width)
         # A column of missing values alone has no spread; it is 0 for all.
@@ -94,9 +97,9 @@ class Microaggregation(Algorithm):
         group, united = unite_unsafe(space, group, problem, progress)
         columns = [
             _ancestors_of(domain.hierarchies[j], leaves[:, j], group)
-            if own is None
-            else _averages_of(domain, j, leaves[:, j], own, group, self.publish)
-            for j, own in enumerate(numbers)
+            if column_numbers is None
+            else _averages_of(domain, j, leaves[:, j], column_numbers, group, self.publish)
+            for j, column_numbers in enumerate(numbers)
         ]
         of_row = np.full(domain.rows, -1, np.int32)
         of_row[rows] = group
@@ -106,20 +109,20 @@ class Microaggregation(Algorithm):
 
     def _groups(self, x: Floats, nominal: Mask, weights: Floats, k: int, progress: Progress) -> Ints:
         """Groups of rows that have the same columns missing; fewer than k where too few have."""
-        known = ~np.isnan(x)
-        patterns, pattern = np.unique(known, axis=0, return_inverse=True)
+        is_present = ~np.isnan(x)
+        patterns, pattern = np.unique(is_present, axis=0, return_inverse=True)
         group, groups = np.zeros(len(x), np.int32), 0
         for number, present in enumerate(patterns):
-            own = np.flatnonzero(pattern.reshape(-1) == number)
-            found = np.zeros(len(own), np.int32)
-            if len(own) >= 2 * k and present.any():
-                found = similar_groups(
-                    x[own][:, present], k, nominal[present], variant=self.variant, weights=weights[present],
+            rows_of_pattern = np.flatnonzero(pattern.reshape(-1) == number)
+            group_of_rows = np.zeros(len(rows_of_pattern), np.int32)
+            if len(rows_of_pattern) >= 2 * k and present.any():
+                group_of_rows = similar_groups(
+                    x[rows_of_pattern][:, present], k, nominal[present], variant=self.variant, weights=weights[present],
                     effort=self.effort, of_rows=len(x),
                     progress=progress,
                 )  # fmt: skip
-            group[own] = found + groups
-            groups += int(found.max()) + 1
+            group[rows_of_pattern] = group_of_rows + groups
+            groups += int(group_of_rows.max()) + 1
         return group
 
 
@@ -146,8 +149,8 @@ def leaf_numbers(hierarchy: Hierarchy) -> Floats | None:
     low, high = hierarchy.low[: hierarchy.size], hierarchy.high[: hierarchy.size]
     if (low != high).any():
         return None
-    gone = np.array([says_missing(value) for value in hierarchy.values])
-    return None if gone.all() else np.where(gone, np.nan, low.astype(np.float64))
+    says_nothing = np.array([says_missing(value) for value in hierarchy.values])
+    return None if says_nothing.all() else np.where(says_nothing, np.nan, low.astype(np.float64))
 
 
 @dataclass(eq=False)
@@ -160,34 +163,34 @@ class Centroids:
 
     def settle(self, class_of: Ints) -> Ints:
         """The same classes, numbered without gaps."""
-        kept = class_of >= 0
+        is_classed = class_of >= 0
         settled = np.full(len(class_of), -1, np.int32)
-        if kept.any():
-            settled[kept] = renumbered(class_of[kept])
+        if is_classed.any():
+            settled[is_classed] = renumbered(class_of[is_classed])
         self._class_of = settled
         return settled
 
     def partners(self, asking: Longs) -> tuple[Ints, Floats]:
         """The nearest classes of some, and what uniting costs."""
-        kept = self._class_of >= 0
-        sizes = np.bincount(self._class_of[kept]).astype(np.float64)
-        centre = means(self.features[kept], self._class_of[kept])
+        is_classed = self._class_of >= 0
+        sizes = np.bincount(self._class_of[is_classed]).astype(np.float64)
+        centre = means(self.features[is_classed], self._class_of[is_classed])
         near, far = nearest_rows(centre, max(1, min(PARTNERS, len(sizes) - 1)))
         near, far = near[asking], far[asking]
-        own, other = sizes[asking][:, None], sizes[near]
-        return near, np.where(near >= 0, far * own * other / (own + other), np.inf)
+        own_sizes, other = sizes[asking][:, None], sizes[near]
+        return near, np.where(near >= 0, far * own_sizes * other / (own_sizes + other), np.inf)
 
 
 def _features(x: Floats, nominal: Mask, weights: Floats) -> Floats:
     """Numbers, which of them are missing, and (unless they are too many) categories, as columns to compare by."""
-    numbers, gone = x[:, ~nominal], np.isnan(x[:, ~nominal])
-    missing = gone[:, gone.any(axis=0)] * np.sqrt(0.5)
+    numbers, is_missing = x[:, ~nominal], np.isnan(x[:, ~nominal])
+    missing = is_missing[:, is_missing.any(axis=0)] * np.sqrt(0.5)
     coded = None
     if nominal.any():
         coded = indicators(x[:, nominal], np.ones(int(nominal.sum()), np.bool_), weights[nominal])
     parts = [np.nan_to_num(numbers), missing, *([] if coded is None else [coded])]
-    found = np.column_stack(parts)
-    return np.ascontiguousarray(found if found.shape[1] else np.zeros((len(x), 1)), np.float64)
+    features = np.column_stack(parts)
+    return np.ascontiguousarray(features if features.shape[1] else np.zeros((len(x), 1)), np.float64)
 
 
 def _averages_of(
@@ -200,21 +203,21 @@ def _averages_of(
     hierarchy, values, count = domain.hierarchies[j], number_of_leaf[leaves], int(group.max()) + 1
     made = np.full(count, np.nan)
     made[group] = published_numbers_of(values, group, publish)
-    low, high, gone = np.full(count, np.inf), np.full(count, -np.inf), np.zeros(count, np.int64)
-    known = ~np.isnan(values)
-    np.minimum.at(low, group[known], values[known])
-    np.maximum.at(high, group[known], values[known])
-    np.add.at(gone, group[~known], 1)
+    low, high, missing_count = np.full(count, np.inf), np.full(count, -np.inf), np.zeros(count, np.int64)
+    is_known = ~np.isnan(values)
+    np.minimum.at(low, group[is_known], values[is_known])
+    np.maximum.at(high, group[is_known], values[is_known])
+    np.add.at(missing_count, group[~is_known], 1)
     leaf = np.zeros(count, np.int32)
     leaf[group] = leaves
     ranked = np.sort(number_of_leaf[~np.isnan(number_of_leaf)])
     whole = float(ranked[-1] - ranked[0]) or 1.0
-    none, mixed, single = np.isinf(low), (gone > 0) & ~np.isinf(low), (low == high) & (gone == 0)
+    none, mixed, single = np.isinf(low), (missing_count > 0) & ~np.isinf(low), (low == high) & (missing_count == 0)
     alone = none | single
     covered = np.searchsorted(ranked, high, "right") - np.searchsorted(ranked, low, "left")
     labels = [
-        SUPPRESSED_LABEL if some_missing else hierarchy.values[own] if one else written(mean)
-        for some_missing, own, one, mean in zip(mixed, leaf, alone, made.tolist(), strict=True)
+        SUPPRESSED_LABEL if some_missing else hierarchy.values[one_leaf] if one else written(mean)
+        for some_missing, one_leaf, one, mean in zip(mixed, leaf, alone, made.tolist(), strict=True)
     ]
     return GroupLabels(
         np.arange(count),
@@ -238,12 +241,12 @@ def written(number: float) -> str:
 def _ancestors_of(hierarchy: Hierarchy, leaves: Ints, group: Ints) -> GroupLabels:
     """The lowest node over all values of each group."""
     leaf_at = leaf_order(hierarchy)
-    place = np.empty(hierarchy.size, np.int64)
-    place[leaf_at] = np.arange(hierarchy.size)
+    position_of_leaf = np.empty(hierarchy.size, np.int64)
+    position_of_leaf[leaf_at] = np.arange(hierarchy.size)
     count = int(group.max()) + 1
     first, last = np.full(count, hierarchy.size), np.full(count, -1)
-    np.minimum.at(first, group, place[leaves])
-    np.maximum.at(last, group, place[leaves])
+    np.minimum.at(first, group, position_of_leaf[leaves])
+    np.maximum.at(last, group, position_of_leaf[leaves])
     return ancestors(hierarchy, leaf_at[first], leaf_at[last])
 
 

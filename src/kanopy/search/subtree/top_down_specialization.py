@@ -142,8 +142,8 @@ def _target_column(domain: Domain, name: str) -> Sensitive:
     column_of_name = {column.name: column for column in domain.sensitive}
     if name in domain.names:
         raise JobError(
-            f"The target {name!r} is a quasi-identifier: it is generalized itself. Name a column that is published as "
-            "it is."
+            f"The target {name!r} is a quasi-identifier: it is generalized itself. Name a column that is published "
+            "unchanged."
         )
     if name not in column_of_name:
         raise JobError(

@@ -71,7 +71,7 @@ def names_part_of_sample(name: str) -> str:
 
 
 def _shape(reason: str) -> str:
-    return reason.rpartition("; ")[2].removesuffix(": decide what it is")
+    return reason.rpartition("; ")[2].removesuffix(": decide its role")
 
 
 def _weight(table: TableView, columns: Mapping[str, ColumnView], guesses: Mapping[str, Guess]) -> str | None:

@@ -72,7 +72,7 @@ class ColumnView:
 
     def forget_meaning(self) -> None:
         """Facts that depend on what the name means are to be computed anew."""
-        self._known = {fact: known for fact, known in self._known.items() if not fact.startswith(_OF_MEANING)}
+        self._known = {fact: value for fact, value in self._known.items() if not fact.startswith(_OF_MEANING)}
 
 
 _OF_MEANING = ("says:", "role:", "clear", "partly", "faint", "nameless", "context:", "agree", "also", "alone", "short ")

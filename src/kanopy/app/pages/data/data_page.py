@@ -2,55 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 from nicegui import events, ui
 
-from kanopy._errors import KanopyError
 from kanopy._table.roles import Role
+from kanopy.app.pages.data.columns_page import ColumnsPage
+from kanopy.app.pages.data.importing import Importing
+from kanopy.app.pages.data.preparing import TESTS, Preparing
 from kanopy.app.pages.data.treatments import Treatments
-from kanopy.app.pages.page import Page
 from kanopy.app.server import UPLOAD_LIMIT
 from kanopy.app.task_cache import READING
-from kanopy.app.widgets.elements import (
-    Pager,
-    button,
-    card,
-    heading,
-    labelled,
-    named,
-    number,
-    share,
-    spark,
-    tiles,
-    tip,
-    title,
-)  # fmt: skip
-from kanopy.app.widgets.grid import Choice, Grid
+from kanopy.app.widgets.elements import Pager, button, card, heading, labelled, title  # fmt: skip
+from kanopy.app.widgets.fields import choice_field, number_field, text_field, tick_field
+from kanopy.app.widgets.grid import Grid
 
-ROLES = {
-    Role.IDENTIFIER: "Identifier", Role.QUASI_IDENTIFIER: "Quasi", Role.SENSITIVE: "Sensitive",
-    Role.INSENSITIVE: "Insensitive", Role.UNDECIDED: "Undecided", Role.WITHHELD: "Withheld",
-    Role.UNIT: "Unit",
-}  # fmt: skip
-ABOUT_ROLES = (
-    "Identifier: says who a row is about, never leaves. Quasi-identifier: others may know it, generalized. Sensitive: "
-    "must not be learnt about a person. Insensitive: published as it is. Undecided: not published until you decide. "
-    "Withheld: not published, such as a sampling weight. "
-    "Unit: whose row it is, where several rows are about one person."
-)
 EACH_ROW_ALONE = (
     "Each row is about another person. Where several rows are about one, give the column that says whose it is "
     "the role Unit."
 )
 PAGE_ROWS = 20
+JOB_LIMIT = 100 * 1024**2
 COLUMNS_AT_ONCE, LINES_AT_ONCE = 25, 40
 NONE = ""
 SURE, UNSURE = "sure", "unsure"
 
 
-class DataPage(Page):
+class DataPage(ColumnsPage):
     """Where the work begins."""
 
     path, name, icon = "/", "Data", "table_view"
@@ -68,27 +46,18 @@ class DataPage(Page):
         with ui.element("div").classes("row-flex"):
             title("Data", "Say what each column is; what is undecided stays at home.")
             ui.element("div").classes("grow")
+            button("Prepare …", self.attempt(lambda *_: Preparing(self)), icon="content_cut",
+                   hint="Choose rows, draw a sample, replace values, change types, join a table")  # fmt: skip
+            button("How it is read …", self.attempt(lambda *_: Importing(self, self.controller.project.source)),
+                   icon="tune", hint="Separator, encoding, header row, sheet, missing codes")  # fmt: skip
+            button("Use a job file …", self.attempt(lambda *_: self._ask_job()), icon="upload_file")
             button("Open another table", self._ask_other, icon="folder_open")
         self._tiles = ui.element("div")
-        with card("columns-box"):
-            with ui.element("div").classes("row-flex"):
-                heading("Columns")
-                self._wanted = ui.input(placeholder="Find a column").props("outlined dense clearable")
-                labelled(self._wanted, "Find a column").on_value_change(lambda: self._write_columns())
-                self._wanted.set_visibility(len(self.controller.project.work.columns) > LINES_AT_ONCE // 2)
-                self._all = ui.select({str(key): text for key, text in ROLES.items()}, label="All of these are …")
-                self._all.props("outlined dense options-dense").style("min-width:190px")
-                self._all.on_value_change(self.attempt(lambda event: self._decide_all(event.value)))
-                tip(self._all, "Gives every column whose name holds what is looked for this role, in one step")
-                self._all.set_visibility(len(self.controller.project.work.columns) > LINES_AT_ONCE // 2)
-                ui.element("div").classes("grow")
-                self._lines = Pager("columns", LINES_AT_ONCE, self._write_columns)
-            with ui.element("div").classes("columns") as self._columns:
-                ui.spinner(size="lg")
+        self._columns_card()
         self._total: int | None = None
         self._fill_columns(self.controller.if_cached("table.profiles", READING))
         with card():
-            heading("Whose rows, and how many people each stands for")
+            heading("Whose rows")
             self._people()
         self.treatments = Treatments(self)
         with card():
@@ -98,6 +67,20 @@ class DataPage(Page):
                 ui.element("div").classes("grow")
                 self._across = Pager("columns of the rows", COLUMNS_AT_ONCE, self.attempt(lambda at: self._turn(at)))
                 self._down = Pager("rows", PAGE_ROWS, self.attempt(lambda first: self._page(first)))
+            with ui.element("div").classes("fields"):
+                self._where = [
+                    choice_field("Filter by", {NONE: "all rows", **{name: name for name in names}}, NONE),
+                    choice_field("Comparison", TESTS, TESTS[0]), text_field("Value"),
+                ]  # fmt: skip
+                self._sorted = choice_field(
+                    "Sort by", {NONE: "as in the table", **{name: name for name in names}}, NONE
+                )
+                self._reverse = tick_field("descending")
+                self._jump = number_field("Go to row", None, low=1)
+            for field in (*self._where[:2], self._sorted, self._reverse):
+                field.on_value_change(self.attempt(lambda *_: self._page(0)))
+            self._where[2].on("change", self.attempt(lambda *_: self._page(0)))
+            self._jump.on("change", self.attempt(lambda *_: self._page(max(int(self._jump.value or 1) - 1, 0))))
             self._across.at(0, len(names))
             self._names = names[:COLUMNS_AT_ONCE]
             self._grid = Grid(label="Rows of the table", aligned={0: "right"}, tall=True)
@@ -127,6 +110,12 @@ class DataPage(Page):
             heading("Or try it on the example", 3)
             ui.label("Adult: 48,842 people of the United States census of 1994, with hierarchies.").classes("muted")
             button("Open the example", self.attempt(lambda *_: self._example()), icon="science")
+            if not self.controller.project.work.source:
+                heading("Or go on with a project", 3)
+                pack = ui.upload(label="A project as one file (.kanopy)", auto_upload=True, max_files=1,
+                                 max_file_size=UPLOAD_LIMIT)  # fmt: skip
+                pack.on_upload(self.attempt(self._unpacked))
+                labelled(pack, "Open a project file")
 
     def _ask_other(self) -> None:
         with self.dialog("Open another table", "max-width:900px;width:900px") as self._other:
@@ -144,6 +133,20 @@ class DataPage(Page):
         source = self.controller.project.keep_upload(name, await event.file.read())
         await self._open(source, name=name)
 
+    async def _unpacked(self, event: events.UploadEventArguments) -> None:
+        self.controller.project.unpack(await event.file.read())
+
+    async def _use_job(self, event: events.UploadEventArguments) -> None:
+        await self.controller.use_job(event.file.name, await event.file.read())
+        self._jobs.close()
+
+    def _ask_job(self) -> None:
+        with self.dialog("Use a job file") as self._jobs:
+            ui.label("job.toml, or the job.zip of Download with its hierarchies").classes("muted")
+            upload = ui.upload(label="Drop a file, or press +", auto_upload=True, max_files=1, max_file_size=JOB_LIMIT)
+            upload.on_upload(self.attempt(self._use_job))
+            labelled(upload, "Upload a job file")
+
     async def _opened(self, source: str) -> None:
         if source.strip():
             await self._open(source.strip())
@@ -153,7 +156,7 @@ class DataPage(Page):
 
         await self._open(str(datasets.path("adult.parquet")), name="the example", example=True)
 
-    # ---- columns ------------------------------------------------------------------------------------------
+    # ---- rows of people -------------------------------------------------------------------------------
 
     async def _load(self) -> None:
         await self._turn(self._across.first)
@@ -163,126 +166,15 @@ class DataPage(Page):
             self.here()
             self._fill_columns(profiles)
 
-    def _fill_columns(self, profiles: list[dict[str, Any]] | None) -> None:
-        """Write the columns, if it is known already what they look like."""
-        if profiles is not None:
-            self._profiles = {profile["column"]: profile for profile in profiles}
-            self._order = [str(column["column"]) for column in self._ordered()]
-            self._write_columns()
-
-    def _ordered(self) -> list[Mapping[str, Any]]:
-        """Undecided columns first, then those whose role is unsure, then all others as they stand in the table."""
-        roles = self.controller.project.work.job.roles
-
-        def position(column: Mapping[str, Any]) -> int:
-            if roles.get(column["column"], Role.UNDECIDED) == Role.UNDECIDED:
-                return 0
-            return 1 if column["certainty"] == UNSURE else 2
-
-        return sorted(self.controller.project.work.columns, key=position)
-
-    def _write_tiles(self) -> None:
-        work = self.controller.project.work
-        undecided = sum(work.job.roles.get(c["column"], Role.UNDECIDED) == Role.UNDECIDED for c in work.columns)
-        self._tiles.clear()
-        with self._tiles:
-            tiles(
-                ("…" if self._total is None else f"{self._total:,}", "rows"), (len(work.columns), "columns"),
-                (undecided, "undecided", "stay at home" if undecided else "nothing is open"),
-                (len(work.job.quasi), "quasi", "others may know them"),
-            )  # fmt: skip
-
-    def _write_columns(self, first: int = 0) -> None:
-        """The columns whose name holds what is looked for, a part at a time; their order stays while roles change."""
-        self._write_tiles()
-        about = {str(column["column"]): column for column in self.controller.project.work.columns}
-        wanted = str(self._wanted.value or "").casefold()
-        matching = [name for name in self._order if wanted in name.casefold()]
-        self._found = matching
-        self._lines.at(first, len(matching))
-        self._columns.clear()
-        self._shown: dict[str, tuple[Any, Choice]] = {}
-        with self._columns:
-            with ui.element("div").classes("column-line column-head"):
-                ui.label("Column")
-                ui.label("Values")
-                named("distinct", "Different")
-                named("missing")
-                named("unique")
-                tip(ui.label("Role"), ABOUT_ROLES)
-            for name in matching[first : first + LINES_AT_ONCE]:
-                self._line(about[name], self._role(name))
-
-    def _role(self, name: str) -> str:
-        return str(self.controller.project.work.job.roles.get(name, Role.UNDECIDED))
-
-    def _line(self, column: Mapping[str, Any], role: str) -> None:
-        name = str(column["column"])
-        facts = self._profiles.get(name, {})
-        with ui.element("div").classes("column-line" + (" undecided" if role == Role.UNDECIDED else "")) as line:
-            with ui.element("div").style("min-width:0"):
-                tip(ui.label(name).classes("name"), name)
-                ui.label(str(facts.get("type", ""))).classes("muted small")
-            spread = spark(facts.get("bars", []), f"Histogram of {name}")
-            if facts.get("bars"):
-                tip(spread, f"{facts['low']} … {facts['high']}")
-            distinct = facts.get("distinct")
-            number("–" if distinct is None else f"{distinct:,}", "distinct")
-            number(f"{facts.get('missing', 0):,}", "missing")
-            number(share(facts.get("unique")), "unique")
-            toggle = labelled(Choice({str(key): text for key, text in ROLES.items()}, role), f"Role of {name}")
-            toggle.on_value_change(self.attempt(lambda event, name=name: self._decide(name, event.value)))
-            with ui.element("div").classes("why row-flex").style("gap:6px"):
-                sure = str(column["certainty"])
-                kind = "good" if sure == SURE else "warn" if sure == UNSURE else ""
-                guess = ui.label(f"{column['role']} · {sure}").classes(f"chip {kind}").style("flex-shrink:0")
-                tip(guess, "The guess, and how sure it is")
-                ui.label(str(column["reason"]))
-                if column["missing"]:
-                    ui.label(f"Means missing: {', '.join(map(str, column['missing'][:5]))}").classes("chip")
-        self._shown[name] = line, toggle
-
-    async def _decide(self, name: str, role: str) -> None:
-        if role != self._role(name):
-            await self.controller.set_roles([name], role)
-
-    async def _decide_all(self, role: str | None) -> None:
-        if role is not None:
-            self._all.set_value(None)
-            await self.controller.set_roles(self._found, role)
-
     def _people(self) -> None:
         job = self.controller.project.work.job
-        names = [str(column["column"]) for column in self.controller.project.work.columns]
-        self._about_people: dict[str, Any] = {}
+        said = str(job.known or "")
         with ui.element("div").classes("row-flex"):
-            for label, field, value in (
-                ("Sampling weight", "sampling_weight", job.sampling_weight), ("Household", "household", job.household),
-            ):  # fmt: skip
-                chosen = ui.select({NONE: "none", **{name: name for name in names}}, value=value or NONE, label=label)
-                chosen.props("outlined dense options-dense").style("min-width:220px")
-                self._about_people[field] = chosen
-                chosen.on_value_change(
-                    self.attempt(lambda event, field=field, label=label: self._set_people(field, label, event.value))
-                )
-            known_text = str(job.known or "")
-            known_field = ui.input(label="Rows of one person others may know", value=known_text).props("outlined dense")
-            known_field.style("min-width:260px").set_enabled(bool(job.unit))
-            self._about_people["known"] = known_field
-            known_field.on("change", self.attempt(lambda *_: self._set_known(known_field.value)))
-        errors_shown = f"k counts {', '.join(job.unit)}, not rows." if job.unit else EACH_ROW_ALONE
-        ui.label(errors_shown).classes("muted small")
-
-    def _set_people(self, field: str, label: str, value: str | None) -> None:
-        """Name a weight or household; what is refused is not shown as chosen."""
-        before = getattr(self.controller.project.work.job, field)
-        if (value or None) == before:
-            return
-        try:
-            self.controller.set_job(f"{label.lower()}: {value or 'none'}", **{field: value or None})
-        except KanopyError:
-            self._about_people[field].set_value(before or NONE)
-            raise
+            self._known = text_field("Rows of one person others may know", said, hint="1, more, or all")
+            self._known.style("min-width:290px").set_enabled(bool(job.unit))
+            self._known.on("change", self.attempt(lambda *_: self._set_known(str(self._known.value or ""))))
+            words = f"k counts {', '.join(job.unit)}, not rows." if job.unit else EACH_ROW_ALONE
+            ui.label(words).classes("muted small")
 
     def _set_known(self, value: str) -> None:
         rows_known: int | str | None = int(value) if value.isdigit() else value or None
@@ -299,15 +191,20 @@ class DataPage(Page):
         await self._page(self._down.first)
 
     async def _page(self, first: int) -> None:
-        rows_page = await self.controller.run_short(
-            "table.rows", source=self.controller.project.source, first=first, number=PAGE_ROWS, columns=self._names
+        column, test, value = (str(each.value or "") for each in self._where)
+        where = (
+            {"column": column, "test": test, "value": value} if column and (value or test.startswith("is ")) else None
         )
+        found = await self.controller.run_short(
+            "table.rows", source=self.controller.project.source, first=first, number=PAGE_ROWS, columns=self._names,
+            where=where, order=str(self._sorted.value or ""), descending=bool(self._reverse.value),
+        )  # fmt: skip
         self.here()
-        if self._total != rows_page["total"]:
-            self._total = rows_page["total"]
+        if where is None and self._total != found["total"]:
+            self._total = found["total"]
             self._write_tiles()
-        self._down.at(first, rows_page["total"])
-        self._grid.fill([[f"{first + at + 1:,}", *row] for at, row in enumerate(rows_page["rows"])])
+        self._down.at(first, found["total"])
+        self._grid.fill([[f"{at + 1:,}", *row] for at, row in zip(found["numbers"], found["rows"], strict=True)])
 
     def _basis(self) -> tuple[Any, ...]:
         """What must be the same for lines to stay where they are."""
@@ -327,8 +224,7 @@ class DataPage(Page):
         if self._basis() != self._built_for or not hasattr(self, "_shown"):
             super().update()
         else:
-            for field, chosen in self._about_people.items():
-                chosen.set_value(str(getattr(work.job, field) or NONE))
+            self._known.set_value(str(work.job.known or ""))
             self._write_tiles()
             self.treatments.write()
             for name, (line, toggle) in self._shown.items():

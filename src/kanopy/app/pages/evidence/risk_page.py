@@ -6,8 +6,9 @@ from typing import Any
 
 from nicegui import ui
 
+from kanopy.app.pages.evidence.comparisons import Comparisons
 from kanopy.app.pages.page import Page
-from kanopy.app.task_cache import AT_ROLES, MAX_PREFETCHED_ROWS
+from kanopy.app.task_cache import ALL_OF_JOB, AT_ROLES, MAX_PREFETCHED_ROWS
 from kanopy.app.widgets.elements import button, card, heading, named, number, picture, share, tiles, tip, title, words
 from kanopy.app.widgets.grid import Grid
 
@@ -36,6 +37,13 @@ class RiskPage(Page):
             self._risky = ui.element("div").style("display:flex;flex-direction:column;gap:10px")
             with self._risky:
                 ui.label("Looking for combinations that single somebody out …").classes("muted")
+        with card():
+            with ui.element("div").classes("row-flex"):
+                heading("Combinations of the original that fewer than k rows share")
+                ui.element("div").classes("grow")
+                button("List them", self.attempt(lambda *_: self._list_small()), icon="list")
+            self._small = ui.element("div").classes("stack tight")
+        Comparisons(self)
         self._report = card()
         self._write_report()
         self.later(self._look)
@@ -99,6 +107,18 @@ class RiskPage(Page):
                         with ui.element("div").classes("track"):
                             ui.element("i").style(f"width:{100 * share_of_column:.1f}%")
                         number(share(share_of_column), "suda")
+
+    async def _list_small(self) -> None:
+        found = await self.controller.cached("exploration.small_classes", ALL_OF_JOB)
+        self.here()
+        self._small.clear()
+        with self._small:
+            ui.label(
+                f"{found['classes']:,} combinations of fewer than {found['k']} rows, {found['rows']:,} rows in all."
+            ).classes("muted small")
+            grid = Grid([*found["columns"], "rows"], label="Combinations of fewer than k rows",
+                        aligned={len(found["columns"]): "right"})  # fmt: skip
+            grid.fill(found["shown"])
 
     def _write_report(self) -> None:
         self._report.clear()

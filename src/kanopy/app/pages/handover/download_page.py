@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import io
 import zipfile
 from pathlib import Path
@@ -9,11 +10,14 @@ from typing import Any
 
 from nicegui import ui
 
+from kanopy.app.packing import pack_project
 from kanopy.app.pages.handover.stored import write_releases, write_uploads
 from kanopy.app.pages.page import Page
 from kanopy.app.pdf import print_page, printing_browser
+from kanopy.app.project import safe_name
 from kanopy.app.record import holds, open_warnings
 from kanopy.app.widgets.elements import button, card, heading, title
+from kanopy.app.widgets.fields import choice_field
 
 ABOUT = {
     "release": ("The release", "verified; may be published"),
@@ -23,6 +27,11 @@ ABOUT = {
     "mapping.csv": ("Mapping", "original → published; for internal use"),
     "reproduce.py": ("Script with the job in it", "repeats the run and compares; for internal use"),
 }
+
+ENDINGS = {
+    ".csv": "CSV", ".tsv": "text with tabs", ".parquet": "Parquet", ".xlsx": "Excel", ".arrow": "Arrow",
+    ".sav": "SPSS", ".dta": "Stata", ".xpt": "SAS transport",
+}  # fmt: skip
 
 
 class DownloadPage(Page):
@@ -63,11 +72,21 @@ class DownloadPage(Page):
                 ):
                     self._file(name, folder / name)
                 self._file("report.pdf", folder / "report.html")
+            if summary is not None:
+                self._other_format(summary["file"])
             ui.icon("description")
             with ui.element("div"):
                 ui.label("Job file").classes("strong")
                 ui.label("job.toml and its hierarchies, as `kanopy anonymize --job` reads them").classes("muted small")
             button("Download", self.attempt(lambda *_: self._job()), hint="Job file with hierarchies")
+            ui.icon("inventory_2")
+            with ui.element("div"):
+                ui.label("Project as one file").classes("strong")
+                ui.label(
+                    "tables that were uploaded, every step, hierarchies, releases and the record; contains original "
+                    "values, for internal use"
+                ).classes("muted small")
+            button("Download", self.attempt(lambda *_: self._pack()), hint="Project as one file")
         ui.label(f"All files are also in {self.controller.project.folder}.").classes("muted small")
 
     def _file(self, name: str, path: Path) -> None:
@@ -88,6 +107,21 @@ class DownloadPage(Page):
             button("Download", self.attempt(lambda *_: self._send(name)), hint=f"Download {name}")
         else:
             button("Make", self.attempt(lambda *_: self._make()), hint=f"Make {name}")
+
+    def _other_format(self, file: str) -> None:
+        ui.icon("transform")
+        chosen = choice_field("The release in another format", ENDINGS, ".csv")
+
+        async def send() -> None:
+            folder, ending = str(self.controller.result_folder), str(chosen.value)
+            content = await self.controller.run_short("releases.converted", folder=folder, file=file, ending=ending)
+            ui.download.content(content, f"release{ending}")
+
+        button("Download", self.attempt(lambda *_: send()), hint="The release in another format")
+
+    async def _pack(self) -> None:
+        content = await asyncio.to_thread(pack_project, self.controller.project.folder)
+        ui.download.content(content, f"{safe_name(self.controller.project.folder.name, 'project')}.kanopy")
 
     def _standing(self) -> str:
         """What the record says of the release."""

@@ -15,12 +15,15 @@ from kanopy.app.pages.page import AnswerOutdated, Page
 from kanopy.app.project import safe_name
 from kanopy.app.task_cache import AT_K, Superseded
 from kanopy.app.widgets.elements import button, card, heading, labelled, named, number, tip, title
+from kanopy.app.widgets.grid import Grid
 from kanopy.app.widgets.tree import Tree
 from kanopy.hierarchy.files.files import KINDS, read_hierarchy, write_hierarchy
 from kanopy.hierarchy.files.json_format import hierarchy_json, parse_json
 from kanopy.hierarchy.hierarchy import Hierarchy
 
 UPLOAD_LIMIT = 200 * 1024**2
+MOST_VALUES = 1_000
+"""Values whose levels are listed."""
 FORMATS = {"csv": "CSV, levels", "parents": "CSV, parents", "json": "JSON", "dot": "DOT (Graphviz)"}
 
 
@@ -58,6 +61,9 @@ class HierarchiesPage(Page):
                 self._draft_words.set_visibility(False)
                 self._scores = ui.element("div").classes("row-flex")
                 self._tree = Tree([], f"Hierarchy of {self.column}", choose=self._chosen, move=self._moved)
+                with ui.expansion("As a table").props("dense").classes("advanced") as self._as_table:
+                    self._levels = Grid(label=f"Levels of {self.column}")
+                self._as_table.on_value_change(self.attempt(lambda *_: self._write_levels()))
                 with ui.element("div").classes("legend"):
                     for colour, words in (("var(--line)", "loses little"), ("var(--before)", "loses much")):
                         with ui.element("div"):
@@ -144,7 +150,16 @@ class HierarchiesPage(Page):
         self._scores.clear()
         with self._scores:
             _write_scores(drawn)
+        self._write_levels()
         self.edits.fill()
+
+    def _write_levels(self) -> None:
+        """Every value with its label on each level, as in a table of generalizations."""
+        if self._as_table.value:
+            text = self._draft
+            tree = parse_json(text, self.column, name=self.column) if text else self.hierarchy
+            self._levels.head([f"level {level}" for level in range(tree.height + 1)])
+            self._levels.fill([row for row, _ in zip(tree.rows(), range(MOST_VALUES), strict=False)])
 
     async def _draw_with_effect(self) -> None:
         await self._draw()

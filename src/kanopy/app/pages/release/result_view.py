@@ -41,7 +41,7 @@ class ResultView:
             if summary["wiped"] or summary["advice"]:
                 with card():
                     if summary["wiped"]:
-                        ui.label(f"Nothing is left of {', '.join(summary['wiped'])}.").classes("chip bad")
+                        ui.label(f"Fully suppressed: {', '.join(summary['wiped'])}.").classes("chip bad")
                     write_advice(self.page, summary["advice"])
             with card():
                 with ui.tabs().props("no-caps align=left dense") as tabs:

@@ -50,7 +50,7 @@ class FromClassification(Builder):
     """The levels of an official classification over the codes or labels of a column.
 
     `classification` is a name of `kanopy classifications`, a version of one, several joined by `+`, or a file.
-    `labels` says what nodes are called: `code`, `label`, `both`, or what is usual (`auto`). Levels that join no values
+    `labels` says the labels of nodes: `code`, `label`, `both`, or what is usual (`auto`). Levels that join no values
     are left out; `levels` keeps only some, by name. With `fit`, codes of few people are joined level by level, while
     frequent ones stay: nodes are those of the classification, and "NODE, other" where the frequent ones are apart.
 
@@ -71,14 +71,16 @@ class FromClassification(Builder):
         "text": ["DEU", "FRA", "ITA", "ESP", "POL", "JPN", "CHN", "IND", "BRA", "CHL", "KEN", "EGY"]
     }
     classification: Annotated[str, Text(), "a name of `kanopy classifications`, or a file"] = "countries"
-    file: Annotated[str, Text(empty=True), "the file of a classification that does not come with Kanopy"] = ""
-    labels: Annotated[str, OneOf(*LABELS), "what nodes are called"] = "auto"
-    language: Annotated[str, Text(empty=True), "the language of labels; the main one if not said"] = ""
-    levels: Annotated[tuple[str, ...], ListOf(Text()), "only these levels, by name; all if not said"] = ()
-    unknown: Annotated[str, OneOf(*UNKNOWN_VALUES), "values that the classification lacks"] = "group"
-    nearest: Annotated[bool, Flag(), "codes of other versions lie under the longest known beginning"] = True
-    fit: Annotated[bool, Flag(), "frequent codes stay, rare ones are joined below their nodes"] = False
-    k: Annotated[int, Integer(0), "with fit: people of each node at the first level; that of the job if not said"] = 0
+    file: Annotated[str, Text(empty=True), "the file of a classification that is not part of Kanopy"] = ""
+    labels: Annotated[str, OneOf(*LABELS), "the labels of nodes"] = "auto"
+    language: Annotated[str, Text(empty=True), "the language of labels [default: the main one]"] = ""
+    levels: Annotated[tuple[str, ...], ListOf(Text()), "the levels to keep, by name [default: all]"] = ()
+    unknown: Annotated[str, OneOf(*UNKNOWN_VALUES), "what to do with values that are not in the classification"] = (
+        "group"
+    )
+    nearest: Annotated[bool, Flag(), "place codes of other versions below their longest known beginning"] = True
+    fit: Annotated[bool, Flag(), "keep frequent codes and join rare ones below their nodes"] = False
+    k: Annotated[int, Integer(0), "with fit: the people of each node at the first level [default: k of the job]"] = 0
 
     def contradictions(self) -> Iterable[str]:
         if self.file and "+" in self.classification:
@@ -103,7 +105,7 @@ class FromClassification(Builder):
         if self.unknown == "error" and (unknown := matches.unmatched):
             raise HierarchyError(
                 f"{column.where}: {len(unknown):,} values are not in {classification.name}: {some(unknown)}. Correct "
-                'them, or let them share a label (unknown = "group").'
+                'them, or give them a common label (unknown = "group").'
             )
         chosen, choices = narrowest_parents(classification, matches.nodes)
         notes = [*matches.notes(), *choices]
@@ -253,5 +255,5 @@ def narrowest_parents(classification: Classification, nodes: Ints) -> tuple[Clas
     if not choices:
         return classification, []
     more = f" and {len(choices) - 5:,} more" if len(choices) > 5 else ""
-    note = f"Of several parents the one that loses least was taken: {'; '.join(choices[:5])}{more}."
+    note = f"Codes with several parents were placed below the parent that loses least: {'; '.join(choices[:5])}{more}."
     return classification.with_parents(chosen) if chosen else classification, [note]

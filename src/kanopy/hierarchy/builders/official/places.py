@@ -51,7 +51,7 @@ class PointBuilder(Builder):
     examples: ClassVar[Mapping[str, list[Any]]] = {
         "text": [f"{48 + i % 4}.{i % 3}1, {2 + i % 5}.{i % 7}2" for i in range(12)]
     }
-    order: Annotated[str, OneOf(*ORDERS), "which coordinate comes first in a pair"] = "lat lon"
+    order: Annotated[str, OneOf(*ORDERS), "the order of coordinates in a pair"] = "lat lon"
 
     def build_column(self, column: Column) -> Hierarchy:
         """The hierarchy alone; `place_column` also says what could not be placed."""
@@ -102,8 +102,10 @@ class Cells(PointBuilder):
 
     method: ClassVar[str] = "cells"
     summary: ClassVar[str] = "points on the globe: cells of a fixed grid, H3 or geohash"
-    sizes: Annotated[tuple[float, ...], ListOf(Number(above=0), 1), "degrees per side, each dividing the next"] = SIZES
-    system: Annotated[str, OneOf(*SYSTEMS), "what the cells are: degrees, h3 or geohash"] = "degrees"
+    sizes: Annotated[tuple[float, ...], ListOf(Number(above=0), 1), "degrees per side; each must divide the next"] = (
+        SIZES
+    )
+    system: Annotated[str, OneOf(*SYSTEMS), "the system of cells: degrees, h3 or geohash"] = "degrees"
     resolutions: Annotated[tuple[int, ...], ListOf(Integer(0)), "for h3 and geohash, from fine to coarse"] = ()
 
     def contradictions(self) -> Iterable[str]:
@@ -207,8 +209,8 @@ class Quadtree(PointBuilder):
     method: ClassVar[str] = "quadtree"
     summary: ClassVar[str] = "points on the globe: cells fitted to the data, of at least k people each"
     k_of_job: ClassVar[bool] = True
-    k: Annotated[int, Integer(1), "people in each cell, at least"] = 5
-    levels: Annotated[int, Integer(2), "levels at most, the values and the top included"] = 8
+    k: Annotated[int, Integer(1), "the least number of people in a cell"] = 5
+    levels: Annotated[int, Integer(2), "the largest number of levels, including values and top"] = 8
 
     def place_column(self, column: Column) -> Placed:
         placed = super().place_column(column)

@@ -44,8 +44,8 @@ class HipaaZip(Builder):
     method: ClassVar[str] = "hipaa_zip"
     summary: ClassVar[str] = "ZIP codes by HIPAA: three digits, 000 where at most 20,000 people live"
     fits: ClassVar[frozenset[str]] = frozenset({"text", "integer"})
-    population: Annotated[str, Text(empty=True), "a table of ZIP codes and people; the census of 2000 if not said"] = ""
-    least: Annotated[int, Integer(1), "an area needs more people than this"] = 20_000
+    population: Annotated[str, Text(empty=True), "a table of ZIP codes and people [default: the census of 2000]"] = ""
+    least: Annotated[int, Integer(1), "the number of people that an area must exceed"] = 20_000
 
     def build_column(self, column: Column) -> Hierarchy:
         few = self._few()

@@ -68,15 +68,17 @@ class SemanticBuilder(Builder):
     """What both builders share: an ontology, a measure, the user's words, and what to do with unknown values."""
 
     fits: ClassVar[frozenset[str]] = frozenset({"text"})
-    levels: Annotated[int, Integer(2), "levels, the values and the top included"] = 4
+    levels: Annotated[int, Integer(2), "the number of levels, including values and top"] = 4
     ontology: Annotated[str, Text(), "wordnet, or an ontology file; several joined by +"] = "wordnet"
     measure: Annotated[str, Text(usable=find_measure), "the similarity of meanings"] = "wu-palmer"
     weights: Annotated[
-        str | tuple[float, ...], Either(OneOf(*WEIGHTS), ListOf(Number(0), 1)), "how much each level counts"
+        str | tuple[float, ...], Either(OneOf(*WEIGHTS), ListOf(Number(0), 1)), "the weight of each level"
     ] = "constant"
-    senses: Annotated[str, Text(empty=True), "a file that says what values mean"] = ""
+    senses: Annotated[str, Text(empty=True), "a file with the senses of values"] = ""
     synonyms: Annotated[
-        Mapping[str, str] | None, Optional(MapOf(Text(), "{'fib': 'lie'}")), "words of the ontology for values it lacks"
+        Mapping[str, str] | None,
+        Optional(MapOf(Text(), "{'fib': 'lie'}")),
+        "synonyms: words of the ontology for values that it does not know",
     ] = field(default=None, hash=False)
     unknown: Annotated[str, OneOf(*UNKNOWN), "values that no source knows"] = "other"
 
@@ -174,8 +176,8 @@ class SemanticBuilder(Builder):
         help_ = f" ({hints})." if hints else "."
         if unknown and (not known or self.unknown == "error"):
             raise HierarchyError(
-                f"{where}: {source} does not know {some(unknown)}{help_} Say what they mean in a table of synonyms "
-                "or a senses file."
+                f"{where}: {source} does not know {some(unknown)}{help_} Define them in a table of synonyms or a "
+                "senses file."
             )
         notes = []
         if unknown:
@@ -183,8 +185,8 @@ class SemanticBuilder(Builder):
             notes.append(f"{source} does not know {some(unknown)}{help_} They {what}, {SUPPRESSED_LABEL!r}.")
             if known * 2 < known + len(unknown):
                 notes.append(
-                    f"Only {known} of {known + len(unknown)} values are known: so little can be grouped that a "
-                    "hand-written hierarchy may keep more meaning. Say what the others mean first."
+                    f"Only {known} of {known + len(unknown)} values are known, so a hand-written hierarchy may keep "
+                    "more meaning. Define the other values first."
                 )
         if ambiguous := [
             f"{senses.name(choice.label)} (or {', '.join(senses.others(choice.label)[:2])})"
@@ -192,7 +194,8 @@ class SemanticBuilder(Builder):
             if choice.label in asked
         ]:
             notes.append(
-                f"Of several meanings that fit as well, one was taken: {some(ambiguous)}. A senses file settles it."
+                f"Several meanings fit equally well, and one was chosen: {some(ambiguous)}. A senses file can choose "
+                "another."
             )
         if approximate := [
             f"{choice.label} as {choice.match.term}" for choice in senses.approximate if choice.label in asked
@@ -229,10 +232,10 @@ class Ontology(SemanticBuilder):
 
     method: ClassVar[str] = "ontology"
     summary: ClassVar[str] = "by what words mean (WordNet): groups of near meaning, or strict kinds"
-    levels: Annotated[int, Integer(2), "levels, the values and the top included"] = 5
+    levels: Annotated[int, Integer(2), "the number of levels, including values and top"] = 5
     style: Annotated[str, OneOf(*STYLES), "group by nearness of meaning, or strictly by kind"] = "nearness"
     max_fan_out: Annotated[
-        int | None, Optional(Integer(2)), "the most children a node may have; groups strictly by kind"
+        int | None, Optional(Integer(2)), "the largest number of children of a node; groups strictly by kind"
     ] = None
 
     def _sources(self, name: str, labels: list[str]) -> list[Known]:
@@ -269,7 +272,7 @@ class Ontology(SemanticBuilder):
             notes.append(f"The ontology offers {len(cut.table)} different levels for these values, not {self.levels}.")
         if cut.fan_out is not None and self.max_fan_out is not None and cut.fan_out > self.max_fan_out:
             notes.append(
-                f"A fan-out of {self.max_fan_out} cannot be held: the ontology has no concepts in between. The "
+                f"A fan-out of {self.max_fan_out} is impossible: the ontology has no concepts in between. The "
                 f"smallest possible with {self.levels} levels is {cut.fan_out}."
             )
         return Groups(

@@ -62,6 +62,8 @@ class GroupNames:
         self.beside: list[frozenset[int]] = []
         self.means: dict[str, int] = {}
         """The concepts of names that stand for one."""
+        self.given: dict[frozenset[int], str] = {}
+        """Names of groups that are known by their members."""
 
     def whole(self, concept: int) -> str:
         """What all values are: `*` if that says nothing."""
@@ -89,6 +91,9 @@ class GroupNames:
         group = frozenset(members)
         if self.taken.get(parent) == group and not self._above_others(self.means.get(parent, -1), group):
             return parent  # the same group as on the level above
+        given = self.given.get(group)
+        if given and self.place.get(given, members[0]) in group and self.taken.setdefault(given, group) == group:
+            return given
         concept = None if left_over else self._concept(members, parent)
         for name in self._options(members, concept, left_over):
             if self.taken.setdefault(name, group) == group:

@@ -49,7 +49,7 @@ def official_levels(labels: Sequence[str], name: str, levels: int) -> Official |
     note = (
         f"{int(is_known.sum()):,} of {len(labels):,} values in the levels of {source} ({matches.classification.name})"
     )
-    note += f"; the others are grouped by nearness: {some(unknown)}." if unknown else "."
+    note += f"; the others are grouped by similarity: {some(unknown)}." if unknown else "."
     return Official(tuple(rows), tuple(is_known.tolist()), note)
 
 
