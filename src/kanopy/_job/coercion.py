@@ -54,7 +54,7 @@ def generalizing_job(source: JobSource, what: str) -> Job:
     >>> from kanopy import MaskJob
     >>> generalizing_job(MaskJob(text="why"), "A bound")
     Traceback (most recent call last):
-    kanopy._errors.JobError: A bound needs a job that generalizes, and a MaskJob replaces answers by meaning. Give a Job.
+    kanopy._errors.JobError: A bound needs a job that generalizes, and a MaskJob replaces answers by meaning. ...
     """
     job = as_job(source)
     if isinstance(job, Job):
