@@ -145,7 +145,7 @@ def go(hand: Hand, source: str | None) -> None:
                  whole="!all('.knode').some(e => e.textContent.includes('another name'))")  # fmt: skip
     hand.measure("to Release", hand.link("Release"), first="all('.slider').length > 1",
                  whole="all('.small-tiles .number').length > 3 && all('.picture').length")  # fmt: skip
-    slider = page.get_by_role("slider", name="k", exact=True).locator("[tabindex='0']")
+    slider = page.get_by_role("slider", name="k (slider)", exact=True).locator("[tabindex='0']")
     for words in ("first step of a slider", "next step of a slider", "next step of a slider"):
         page.evaluate("window.before = text('.small-tiles')")
         hand.measure(words, lambda: slider.press("ArrowRight"), whole="text('.small-tiles') !== window.before")

@@ -125,7 +125,9 @@ def test_the_whole_path(serve: Callable[..., Any], session: Callable[..., Any], 
         loss = page.locator(".small-tiles .number").first
         before = loss.inner_text()
         for _ in range(5):  # faster than any server answers
-            page.get_by_role("slider", name="k", exact=True).locator("[tabindex='0']").press("ArrowRight", delay=5)
+            page.get_by_role("slider", name="k (slider)", exact=True).locator("[tabindex='0']").press(
+                "ArrowRight", delay=5
+            )
         page.wait_for_function("document.querySelector('.bar').innerText.includes('k = 10')")
         page.wait_for_function(
             "before => document.querySelector('.small-tiles .number').innerText !== before", arg=before
@@ -302,7 +304,7 @@ def test_dark_large_and_by_keyboard(serve: Callable[..., Any], session: Callable
         page.keyboard.press("Enter")
         page.get_by_label("Role of fnlwgt").wait_for(timeout=60_000)
         assert page.evaluate("document.body.classList.contains('body--dark')")
-        names = ("Data", "Hierarchies", "Release", "Explore", "Risk and utility", "Review", "Download")
+        names = ("Data", "Hierarchies", "Release", "Explore", "Risk and utility", "Attacks", "Review", "Download")
         for number, name in enumerate(names, 1):
             page.locator("body").press(f"Alt+{number}")
             page.locator(".place.here", has_text=name).wait_for()

@@ -148,3 +148,22 @@ def test_another_password_ends_every_session() -> None:
 def test_a_port_that_is_none_is_refused_in_words() -> None:
     with pytest.raises(InputError, match="There is no port 99999"):
         serve("unused", port=99999)
+
+
+def test_a_reverse_proxy_shows_the_page_under_its_name_and_no_other() -> None:
+    def behind_proxy() -> Guard:
+        return Guard(None, host="127.0.0.1", port=PORT, key=KEY, upload_limit=9, public="data.example.org")  # type: ignore[arg-type]
+
+    cookie = {"cookie": OWN["cookie"]}
+    for headers, status in (
+        ({"host": "data.example.org"}, 200), ({"host": "DATA.example.org", "origin": "https://data.example.org"}, 200),
+        (dict(OWN, origin="https://data.example.org"), 200), ({"host": "data.example.org.evil.net"}, 403),
+        ({"host": "data.example.org", "origin": "https://evil.net"}, 403), ({"host": "evil.net"}, 403),
+    ):  # fmt: skip
+        assert ask({**cookie, **headers}, guard=behind_proxy())[0] == status, headers
+    assert ask({"host": "data.example.org"}, guard=behind_proxy())[0] == 403, "the key or the password is still asked"
+    for url in ("data.example.org", "https://data.example.org/app", "ftp://data.example.org"):
+        with pytest.raises(InputError, match="--public-url"):
+            serve("unused", public_url=url)
+    with pytest.raises(InputError, match="--user-header"):
+        serve("unused", user_header="X-Forwarded-User")

@@ -114,7 +114,9 @@ FEATURES = {
     "rank swapping": Feature(r"rank[- ]swap", baseline("rank-swapping"), ("docs/how-to/from-sdcmicro.md",)),
     "PRAM": Feature(r"\bPRAM\b", baseline("pram"), ("docs/how-to/from-sdcmicro.md", "docs/app.md")),
     "sampling of rows": Feature(
-        r"random(?:ly)? sampl|research sample|sampling of rows", option("anonymize", "--sample"), ("docs/how-to/treatments.md",)
+        r"random(?:ly)? sampl|research sample|sampling of rows",
+        option("anonymize", "--sample"),
+        ("docs/how-to/treatments.md",),
     ),
     "the app": Feature(
         r"graphical|\bthe app\b|\bGUI\b|browser",
@@ -195,9 +197,7 @@ ALLOWED = {
         "ARX's overview of methods did not list": "about ARX",
         "The app draws its candidates": "says what there is instead",
     },
-    "docs/how-to/from-sdcmicro.md": {
-
-    },
+    "docs/how-to/from-sdcmicro.md": {},
     "docs/how-to/hand-over.md": {
         "A recoding promises nothing about new rows": "true: they are judged anew",
         "Shuffled rows cannot be joined by order": "true",

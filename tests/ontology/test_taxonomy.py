@@ -96,7 +96,7 @@ def test_several_roots_hang_under_a_virtual_one_at_depth_minus_one() -> None:
 
 
 def test_a_cycle_is_shown() -> None:
-    with pytest.raises(OntologyError, match=r"circle: 'x' is-a 'y' is-a 'z' is-a 'x'"):
+    with pytest.raises(OntologyError, match=r"cycle: 'x' is-a 'y' is-a 'z' is-a 'x'"):
         Taxonomy.from_concepts(
             [
                 Concept("r", ("r",)),

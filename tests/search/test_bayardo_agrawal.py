@@ -111,7 +111,7 @@ def test_few_steps_give_a_release_and_a_bound_that_holds(problem: Problem, steps
     if found.optimal:
         assert cost == least
     else:
-        said = next(note for note in found.notes if "none has less" in note)
+        said = next(note for note in found.notes if "no release has less" in note)
         bound = int(said.rsplit("than ", 1)[1].rstrip(".").replace(",", ""))
         excluded = problem.domain.rows * problem.domain.excluded_rows
         assert bound + excluded <= least

@@ -217,6 +217,8 @@ def test_categories_beside_numbers_publish_their_mode():
         ({"a": [1, 2]}, {}, "fewer than 3 rows in the table"),
         ({"a": [None, None, None]}, {}, "'a' has no values"),
         ({"a": [1.0, float("inf"), 2, 3]}, {}, "infinite"),
+        ({"a": ["1", "2", "3", "x"]}, {}, "'a' also holds 'x'"),
+        ({"a": [float("nan")] * 4}, {}, "'a' has no values"),
         ({"a": [1.0, 2, 3, 4]}, {"weights": {"b": 2}}, "'b', which is not grouped"),
         ({"a": [1.0, 2, 3, 4], "b": [1, 2, None, 4]}, {"together": ["b"]}, "without 'b'"),
         ({"a": [1.0, 2, 3, 4]}, {"variant": "optimal", "together": ["b"]}, "groups one column"),

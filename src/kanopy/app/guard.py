@@ -73,16 +73,18 @@ class Guard:
     """An application that lets only some requests through to another."""
 
     def __init__(
-        self, app: App, *, host: str, port: int, key: str, password: str = "", upload_limit: int, secret: str = ""
-    ) -> None:
+        self, app: App, *, host: str, port: int, key: str, password: str = "", upload_limit: int, secret: str = "",
+        public: str = "",
+    ) -> None:  # fmt: skip
         """`key` opens the page from the address; cookies are derived from `secret` (the key if there is none) and the
-        password, so that another password ends every session."""
+        password, so that another password ends every session. `public` is the host (and port) under which a reverse
+        proxy shows the page: requests may name it, and come from it."""
         self.app = app
         self._open_to_all = not is_loopback(host)
         self._names = {*LOOPBACK, host.lower()}
         if self._open_to_all:
             self._names |= {socket.gethostname().lower(), socket.getfqdn().lower()}
-        self._port = port
+        self._port, self._public = port, public.lower()
         self._key, self._password = key, password
         self._upload_limit = upload_limit
         self.cookie, self._device = f"kanopy-{port}", f"kanopy-device-{port}"
@@ -130,6 +132,8 @@ class Guard:
             name, port = (parts.hostname or "").lower(), parts.port
         except ValueError:
             return False
+        if self._public and host.lower() == self._public:
+            return True
         if self._open_to_all:
             return name in self._names or _is_address(name)
         return name in self._names and port in (self._port, None if self._port == 80 else self._port)
@@ -140,7 +144,8 @@ class Guard:
             # Browsers name the origin of every web socket and of everything that changes something.
             crossing = headers.get("sec-fetch-site", "none") in ("cross-site", "same-site")
             return kind == "http" and not (crossing and headers.get("sec-fetch-mode") != "navigate")
-        return urlsplit(origin).netloc.lower() == headers.get("host", "").lower()
+        named = urlsplit(origin).netloc.lower()
+        return named == headers.get("host", "").lower() or bool(self._public and named == self._public)
 
     def _has_cookie(self, text: str) -> bool:
         return _same(_cookie(text, self.cookie), self._session)

@@ -10,6 +10,7 @@ import socket
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from kanopy._errors import InputError, MissingDependency
 from kanopy._files import write_whole
@@ -36,6 +37,8 @@ def serve(
     host: str = "127.0.0.1",
     port: int | None = None,
     password: str = "",
+    public_url: str = "",
+    user_header: str = "",
     upload_limit: int = UPLOAD_LIMIT,
     ready: Callable[[str, Path], None] = lambda address, opener: None,
 ) -> None:
@@ -43,8 +46,12 @@ def serve(
     leads there: a browser is given the file, since every user of the machine can read what programs are started with.
 
     `data` is a table to open first; `password` is asked for instead of the secret in the address, and must be given
-    where other machines may connect.
+    where other machines may connect. `public_url` is where a reverse proxy shows the page. It names who is logged in
+    in `user_header`: that name stands in the record; it lets nobody in.
     """
+    public = public_host(public_url)
+    if user_header and not public:
+        raise InputError("--user-header is sent by a reverse proxy: say where it shows the page (--public-url).")
     if not is_loopback(host) and len(password) < SHORTEST_PASSWORD:
         raise InputError(
             f"--host {host} lets other machines connect: set a password of at least {SHORTEST_PASSWORD} characters in "
@@ -59,13 +66,15 @@ def serve(
     os.umask(0o077)  # all that this process and its workers write lies in the project, for its owner's eyes only
     project = Project(folder)
     try:
-        app = application(project, data=data)
+        app = application(project, data=data, user_header=user_header)
         key = secrets.token_urlsafe(24)
         guarded = Guard(
-            app, host=host, port=number, key=key, password=password, upload_limit=upload_limit, secret=project.key
-        )
+            app, host=host, port=number, key=key, password=password, upload_limit=upload_limit, secret=project.key,
+            public=public,
+        )  # fmt: skip
         host_shown = f"[{host}]" if ":" in host else host
-        address = f"http://{host_shown}:{number}/" + ("" if password else f"?key={key}")
+        address = (public_url.rstrip("/") if public else f"http://{host_shown}:{number}") + "/"
+        address += "" if password else f"?key={key}"
         opener = project.folder / OPENER
         write_whole(opener, REDIRECT.format(address=html.escape(address)), private=True)
         config = uvicorn.Config(
@@ -86,7 +95,24 @@ def serve(
         project.close()
 
 
-def application(project: Project, *, data: str | None = None) -> Any:
+def public_host(url: str) -> str:
+    """The host, with its port if it has one, of the address under which a reverse proxy shows the page.
+
+    >>> public_host("https://data.example.org"), public_host("")
+    ('data.example.org', '')
+    """
+    if not url:
+        return ""
+    parts = urlsplit(url)
+    if parts.scheme not in ("http", "https") or not parts.hostname or parts.path not in ("", "/") or parts.query:
+        raise InputError(
+            f"--public-url {url!r} is not an address such as https://data.example.org. The page stands at the root of "
+            "a host name of its own: a path behind it is not possible."
+        )
+    return parts.netloc.rpartition("@")[2].lower()
+
+
+def application(project: Project, *, data: str | None = None, user_header: str = "") -> Any:
     """The page of a project as an application of the web server, unguarded."""
     try:
         from kanopy.app.session import make_application
@@ -94,7 +120,7 @@ def application(project: Project, *, data: str | None = None) -> Any:
         if (error.name or "").partition(".")[0] in ("nicegui", "fastapi", "uvicorn", "starlette"):
             raise MissingDependency("The app needs NiceGUI: pip install 'kanopy[app]'.") from None
         raise
-    return make_application(project, data)
+    return make_application(project, data, user_header)
 
 
 def _bound(host: str, port: int | None) -> socket.socket:

@@ -43,6 +43,7 @@ BANNERS = {
     "changed": "The table has changed since it was opened. Figures and releases are of the table as it was then.",
     "gone": "The table is no longer where it was. Releases that were made of it are kept.",
 }
+LONGEST_USER = 200
 PAGE_SECONDS = 0.5
 """Seconds before prefetching starts: the page that opens goes first."""
 DOWNLOADS = {
@@ -53,7 +54,7 @@ DOCUMENTS = (".html", ".json", ".pdf", ".docx")
 """What profiles of authorities are written as."""
 
 
-def make_application(project: Project, data: str | None = None) -> FastAPI:
+def make_application(project: Project, data: str | None = None, user_header: str = "") -> FastAPI:
     """The application of a project: its page and the files of its runs."""
     controller = Controller(project)
     outer = FastAPI(openapi_url=None, docs_url=None, redoc_url=None)
@@ -75,7 +76,9 @@ def make_application(project: Project, data: str | None = None) -> FastAPI:
     @ui.page("/")
     @ui.page("/{_:path}")
     def index() -> None:
-        Session(controller, pending).show()
+        request = ui.context.client.request
+        user = (request.headers.get(user_header, "") if user_header and request is not None else "").strip()
+        Session(controller, pending, user).show()
 
     nicegui_app.on_shutdown(controller.close)
     ui.run_with(
@@ -88,14 +91,14 @@ def make_application(project: Project, data: str | None = None) -> FastAPI:
 class Session:
     """One browser window. Several sessions share a controller."""
 
-    def __init__(self, controller: Controller, pending: list[str]) -> None:
+    def __init__(self, controller: Controller, pending: list[str], user: str = "") -> None:
         self.controller = controller
         self._pending = pending
         self.page: Page | None = None
         self.client = ui.context.client
-        self.known_user = ""
-        """Who it is, where the server knows."""
-        self.who = system_user()
+        self.known_user = user[:LONGEST_USER]
+        """Who it is, where a reverse proxy says so."""
+        self.who = self.known_user or system_user()
         """The name in the record of what is done in this session."""
         self.column = ""
         """The column that was shown last."""
@@ -176,7 +179,7 @@ class Session:
                     ui.icon(page.icon)
                     with ui.element("div").classes("stage"):
                         ui.label(page.name)
-                        self.states[page.path] = ui.label("").classes("state")
+                        self.states[page.path] = ui.label("").classes("state").props("aria-hidden=true")
                 tip(link, f"Alt+{number}")
                 self.links[page.path] = link
             ui.element("div").classes("spacer")
@@ -256,6 +259,8 @@ class Session:
             shown = self.states[each.path]
             shown.set_text(each.words)
             shown.classes(remove="done open later", add=each.state)
+            number = [page.path for page in PAGES].index(each.path) + 1
+            tip(self.links[each.path], f"{each.words}\nAlt+{number}" if each.words else f"Alt+{number}")
         path = next_stage(self._way, self.page.path if self.page is not None else "/")
         names = {each.path: each.name for each in PAGES}
         self.onward.set_visibility(bool(path) and bool(self.controller.project.work.source))

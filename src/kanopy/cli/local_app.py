@@ -23,6 +23,12 @@ def app(
     ] = "127.0.0.1",
     browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open the page in the browser.")] = True,
     project: Annotated[Path, typer.Option(help="The project folder.")] = Path("kanopy-project"),
+    public_url: Annotated[
+        str, typer.Option(help="Where a reverse proxy shows the page, such as https://data.example.org.")
+    ] = "",
+    user_header: Annotated[
+        str, typer.Option(help="The header in which that proxy names who is logged in, for the record.")
+    ] = "",
 ) -> None:
     """Open the page: look at hierarchies, move sliders, take the release home. Everything stays on this machine."""
     from rich.text import Text
@@ -41,7 +47,8 @@ def app(
 
             webbrowser.open(opener.as_uri())
 
-    serve(project, data=data, host=host, port=port, password=os.environ.get(PASSWORD, ""), ready=ready)
+    serve(project, data=data, host=host, port=port, password=os.environ.get(PASSWORD, ""), ready=ready,
+          public_url=public_url, user_header=user_header)  # fmt: skip
 
 
 @o.command()

@@ -37,12 +37,14 @@ def no_solution(problem: Problem) -> NoSolution:
     if not problem.of_sizes:
         more = problem.people is not None and problem.people.judge.units.known != 1
         advice.append("loosen the model that is broken, or leave it out" + (", or let fewer rows be known" * more))
+    # Columns that cost nothing, such as the histories of a ledger, are not for the user to generalize.
+    domain = problem.domain
     capped = [
         name
-        for name, hierarchy, level in zip(
-            problem.domain.names, problem.domain.hierarchies, problem.lattice.highest, strict=True
+        for name, hierarchy, level, weight in zip(
+            domain.names, domain.hierarchies, problem.lattice.highest, problem.weights, strict=True
         )
-        if level < hierarchy.height or hierarchy.level(level).size > 1
+        if weight > 0 and (level < hierarchy.height or hierarchy.level(level).size > 1)
     ]
     if capped and fixed:
         advice.append("let levels be chosen for these rows: anonymize them on their own, or with the earlier ones")

@@ -110,16 +110,13 @@ class RiskAssessment(ReprMixin):
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data without any value of the table: what `kanopy risk --json` prints."""
+        above = {"above": self.threshold, "rows": self.rows_above_threshold, "share": self.share_above_threshold}
         return {
             "rows": self.rows,
             "suppressed": self.suppressed_rows,
             "quasi_identifiers": list(self.quasi),
             "quasi_identifiers_suggested": self.suggested_quasi,
-            "threshold": {
-                "above": self.threshold,
-                "rows": self.rows_above_threshold,
-                "share": self.share_above_threshold,
-            },
+            "threshold": above,
             "smallest_class": self.sizes.smallest_class,
             "prosecutor": {"highest": self.sizes.highest_prosecutor, "average": self.sizes.average_prosecutor},
             "journalist": self.journalist.to_dict(),
@@ -488,13 +485,8 @@ def _disclosure(
         for worst_class in one.worst:
             row = int(grouped.first[worst_class.group])
             row_of_value = int(at[np.flatnonzero((groups == worst_class.group) & (values == worst_class.value))[0]])
-            examples.append(
-                {
-                    "class": {column: frame[column][row] for column in quasi},
-                    "value": frame[name][row_of_value],
-                    "rows": worst_class.rows,
-                    "confidence": worst_class.confidence,
-                }
-            )
+            labels_of_class = {column: frame[column][row] for column in quasi}
+            counted = {"rows": worst_class.rows, "confidence": worst_class.confidence}
+            examples.append({"class": labels_of_class, "value": frame[name][row_of_value], **counted})
         worst[name] = examples
     return tuple(disclosed), worst

@@ -188,10 +188,12 @@ def _as_numbers(rows: pl.DataFrame, names: tuple[str, ...], method: str) -> tupl
         series = rows[name]
         text = series.cast(pl.String) if isinstance(series.dtype, (pl.Categorical, pl.Enum)) else series
         is_missing = missing(text)
-        if (
-            text.dtype == pl.String
-            and text.filter(~pl.Series(is_missing)).cast(pl.Float64, strict=False).is_null().any()
-        ) or (series.dtype == pl.Boolean):
+        are_categories = series.dtype == pl.Boolean
+        if text.dtype == pl.String:
+            no_numbers = text.filter(~pl.Series(is_missing)).cast(pl.Float64, strict=False).is_null()
+            # Among numbers, other texts are mistakes; numbers among other texts are codes.
+            are_categories = bool(no_numbers.any()) and int(no_numbers.sum()) > 0.5 * len(no_numbers)
+        if are_categories:
             distinct = text.filter(~pl.Series(is_missing)).unique().sort()
             codes = np.full(len(series), np.nan)
             codes[~is_missing] = distinct.search_sorted(text.filter(~pl.Series(is_missing))).to_numpy()

@@ -34,7 +34,7 @@ def read_json(data: bytes, name: str, *, lines: bool, encoding: str | None = Non
     text = decode(data, called, name).removeprefix("\ufeff")
     records = list(_by_line(text, name) if lines else _records(_parsed(text, name, 1), name))
     if not records:
-        raise DataError(f"{name} holds no records. Give a list of records, one record per line, or columns by name.")
+        raise DataError(f"{name} has no records. Give a list of records, one record per line, or columns by name.")
     columns: dict[str, list[Any]] = {}
     for index, record in enumerate(records):
         flat = dict(_flat(record, "", name, index + 1, 0))

@@ -39,7 +39,8 @@ class Page:
         """Write the page into the present container."""
         from kanopy.app.widgets.elements import button, card
 
-        self.root = ui.element("main").classes("content")
+        # The framework writes the landmark `main` around it.
+        self.root = ui.element("div").classes("content")
         self.root.props["id"] = "main"
         self._seen = self.state()
         with self.root:

@@ -34,7 +34,7 @@ def column_view(
     >>> found["before"]["bars"], found["after"]
     ([['f', 2], ['m', 1]], None)
     """
-    before, after = _both(state, source, job, project_folder, folder)
+    before, after = _both(state, source, job, project_folder, folder, [column])
     there = after is not None and column in after.columns
     return {
         "before": _facts(before[column]),
@@ -49,7 +49,7 @@ def cross_view(
 ) -> dict[str, Any]:  # fmt: skip
     """The counts of two columns together, in the original and in the release; numbers are counted in ranges."""
     one, other = columns
-    before, after = _both(state, source, job, project_folder, folder)
+    before, after = _both(state, source, job, project_folder, folder, columns)
     there = after is not None and one in after.columns and other in after.columns
     return {
         "before": _counts(before[one], before[other]),
@@ -58,12 +58,17 @@ def cross_view(
 
 
 def _both(
-    state: WorkerState, source: str, job: str, project_folder: str, folder: str
+    state: WorkerState, source: str, job: str, project_folder: str, folder: str, columns: Sequence[str]
 ) -> tuple[pl.DataFrame, pl.DataFrame | None]:
     import polars as pl
 
     released = Path(folder) / "row_pairs.arrow"
+    from kanopy.app.tasks.prepare import numbers_in
+
     before = state.frame(source, job_of(job, project_folder))
+    for name in columns:  # files of text give texts
+        if (numbers := numbers_in(before[name])) is not None:
+            before = before.with_columns(numbers.alias(name))
     return before, pl.read_ipc(released) if folder and released.exists() else None
 
 

@@ -22,6 +22,25 @@ TYPES = ("number", "text")
 MOST_SHOWN = 12
 
 
+def numbers_in(column: pl.Series) -> pl.Series | None:
+    """A column as numbers, where it holds nothing else: files of text give texts.
+
+    >>> import polars as pl
+    >>> numbers_in(pl.Series(["1", " 2.5", None])).to_list(), numbers_in(pl.Series(["1", "b"]))
+    ([1.0, 2.5, None], None)
+    """
+    import polars as pl
+
+    if column.dtype.is_numeric():
+        return column.cast(pl.Float64)
+    if column.dtype != pl.String:
+        return None
+    texts = column.str.strip_chars()
+    found = texts.cast(pl.Float64, strict=False)
+    lost = found.is_null() & texts.is_not_null() & (texts != "")
+    return None if bool(lost.any()) or found.null_count() == len(found) else found
+
+
 def condition(frame: pl.DataFrame, where: Mapping[str, Any]) -> pl.Expr:
     """A condition on a column as an expression; numbers are compared as numbers where the column holds them.
 
@@ -31,6 +50,9 @@ def condition(frame: pl.DataFrame, where: Mapping[str, Any]) -> pl.Expr:
     [41, 63]
     >>> people.filter(condition(people, {"column": "sex", "test": "is missing"})).height
     1
+    >>> texts = people.select(pl.col("age").cast(pl.String) + "0")
+    >>> texts.filter(condition(texts, {"column": "age", "test": "<", "value": "300"}))["age"].to_list()
+    ['200']
     """
     import polars as pl
 
@@ -47,7 +69,10 @@ def condition(frame: pl.DataFrame, where: Mapping[str, Any]) -> pl.Expr:
     if test == "contains":
         return column.cast(pl.String).str.contains(value, literal=True).fill_null(False)
     compared: Any = value
-    if frame[name].dtype.is_numeric():
+    # Codes such as 0123 are equal as they are written; larger and smaller are questions about numbers.
+    texts = frame[name].dtype.is_numeric() is False and test in ("=", "≠")
+    if not texts and numbers_in(frame[name]) is not None:
+        column = column.cast(pl.String).str.strip_chars().cast(pl.Float64, strict=False)
         try:
             compared = float(value)
         except ValueError:

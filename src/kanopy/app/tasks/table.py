@@ -89,7 +89,7 @@ def rows(
     """Some rows as text, for a table that is paged: those that a condition keeps, in the order of a column."""
     import polars as pl
 
-    from kanopy.app.tasks.prepare import condition
+    from kanopy.app.tasks.prepare import condition, numbers_in
 
     frame = state.frame(source)
     if not where and not order:
@@ -99,7 +99,10 @@ def rows(
     if where:
         found = found.filter(condition(frame, where))
     if order:
-        found = found.sort(pl.col(order), descending=descending, nulls_last=True, maintain_order=True)
+        by = pl.col(order)
+        if numbers_in(frame[order]) is not None:
+            by = by.cast(pl.String).str.strip_chars().cast(pl.Float64, strict=False)
+        found = found.sort(by, descending=descending, nulls_last=True, maintain_order=True)
     shown = found.slice(first, number)
     return {"rows": texts(shown, 0, number, columns), "total": found.height, "numbers": shown["\0row"].to_list()}
 

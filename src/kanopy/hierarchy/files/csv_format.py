@@ -125,7 +125,7 @@ def _parent_child(rows: Numbered, where: str, name: str, *, flipped: bool) -> Hi
         if earlier[1] != parent:
             twice.append(f"{child!r} under {earlier[1]!r} (line {earlier[0]}) and {parent!r} (line {line})")
     if twice:
-        raise HierarchyError(f"{where}: {len(twice)} with two parents: {listed(twice)}. Keep one parent each.")
+        raise HierarchyError(f"{where}: labels with two parents: {listed(twice)}. Keep one parent for each.")
     return Hierarchy.from_parents(((child, parent or None) for child, (_, parent) in seen.items()), name=name)
 
 

@@ -298,8 +298,8 @@ class _Search:
         """What is known of the best possible when the search ends early."""
         assert self.best_cost is not None
         return (
-            f"{why} before optimality was proved: this is the best release found until then. Its discernibility is "
-            f"{self.best_cost:,}, and none has less than {self.least:,}."
+            f"{why} before optimality was proved: this is the best release found. Its discernibility is "
+            f"{self.best_cost:,}; no release has less than {self.least:,}."
         )
 
 

@@ -164,7 +164,8 @@ def write_column(found: Mapping[str, Any], words: str) -> None:
     """The values of a column as bars, and its statistics."""
     most = max((rows for _, rows in found["bars"]), default=1)
     with labelled(ui.element("div").classes("bars"), words) as box:
-        box.props["role"] = "img"
+        box.props["role"] = "group"
+        box.props["tabindex"] = "0"
         for label, rows in found["bars"]:
             ui.label(label).classes("ellipsis small")
             with ui.element("div").classes("track after"):

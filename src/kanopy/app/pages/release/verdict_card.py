@@ -55,7 +55,7 @@ def _banner(kind: str, icon: str, words: str) -> None:
 
 
 def _promises(release_card: Mapping[str, Any]) -> None:
-    heading("Promises, each checked by code of its own", 3)
+    heading("Promises, each checked by code of its own")
     quasi = [name for name, role in release_card["columns"].items() if role == Role.QUASI_IDENTIFIER]
     with ui.element("ul").classes("promises"):
         for promise in release_card["promises"]:
