@@ -73,7 +73,7 @@ def test_a_part_of_a_long_table_tells_what_local_recoding_loses() -> None:
     made = kanopy.anonymize(long, wanted)
     part = next(each for each in made.advice if each.option == "--local")
     whole = kanopy.anonymize(long, wanted.replaced(algorithm="best", parameters={"budget_seconds": 0.3}))
-    assert "tried on" in part.change and part.loss == pytest.approx(whole.losses["loss"], abs=0.02)
+    assert "estimated on" in part.change and part.loss == pytest.approx(whole.losses["loss"], abs=0.02)
 
 
 def test_advice_takes_less_than_the_release_however_much_that_may(monkeypatch: pytest.MonkeyPatch) -> None:

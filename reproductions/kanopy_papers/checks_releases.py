@@ -291,9 +291,11 @@ def ward_joins() -> bool:
 
 
 def drawn_sample() -> bool:
-    from kanopy.release.baseline import sample
+    import polars as pl
 
-    rows = sample(100, 0.3, seed=4).tolist()
+    from kanopy.release.baseline import baseline
+
+    rows = baseline(pl.DataFrame({"row": range(100)}), "sampling", ["row"], 0.3, seed=4)["row"].to_list()
     return len(rows) == len(set(rows)) == 30 and 0 <= min(rows) <= max(rows) < 100
 
 

@@ -237,7 +237,7 @@ def near_miss(name: str, known: Iterable[str]) -> str:
     """
     options = [str(option) for option in known]
     folded = {option.casefold().replace("_", "-"): option for option in options}
-    asked = name.casefold().replace("_", "-")
+    asked = str(name).casefold().replace("_", "-")
     close = difflib.get_close_matches(asked, list(folded), n=3, cutoff=0.6)
     if not close or difflib.SequenceMatcher(None, asked, close[0]).ratio() < 0.8:
         begin = asked.partition("-")[0]

@@ -32,6 +32,7 @@ async def opened(controller: Controller, file: Path) -> None:
     controller.set_job("optimal", algorithm="optimal", parameters={}, local=False, suppress=0.0)
 
 
+@pytest.mark.slow
 def test_a_hierarchy_is_made_by_fields_and_seen_before_it_is_used(tmp_path: Path) -> None:
     async def story(hand: Hand, controller: Controller) -> None:
         await opened(controller, table(tmp_path / "people.csv"))

@@ -110,7 +110,7 @@ def test_text_among_numbers_is_an_error_that_shows_it(name):
         (Cbgh(leaf_width=100), "larger than the range"),
         (Widths(widths=(100,)), "larger than the range"),
         (Cgh(min_width=1.5), "finer than the data"),
-        (Cgh(high=10), "does not hold"),
+        (Cgh(high=10), "beyond the range"),
         (KAware(k=50), "fewer than k=50"),
         (Widths(widths=(4, 6)), "multiples"),
         (Cuts(edges=((15,), (12,))), "do not nest"),

@@ -140,7 +140,7 @@ def test_the_kind_of_table_and_other_columns_are_kept() -> None:
 def test_identifying_columns_are_left_out() -> None:
     result = mask({"patient_name": ["a", "b"], "why": ["walk", "walk"]}, MaskJob(text=["why"], k=2))
     assert list(result.data) == ["why"]
-    assert result.notes[0].startswith("Left out") and "'patient_name' (a person's name)" in result.notes[0]
+    assert result.notes[0].startswith("Not published") and "'patient_name' (a person's name)" in result.notes[0]
 
 
 @pytest.mark.parametrize(

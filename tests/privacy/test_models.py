@@ -168,7 +168,7 @@ def test_every_model_has_an_example_a_sentence_and_a_file_form() -> None:
         ("l-recursive:ill:3", "takes c, l"),
         ("l-recursive:ill:0,2", "above 0"),
         ("alpha-k:ill:0", "above 0"),
-        ("delta-presence:0.6,0.5", "swap"),
+        ("delta-presence:0.6,0.5", "exchange"),
         ("delta-disclosure:ill:1,maybe", "absent"),
         ("l-plus:ill:HIV", "not a threshold"),
         ("l-plus:ill:HIV=0.5", "at least 1"),

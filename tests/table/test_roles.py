@@ -123,7 +123,7 @@ def test_logarithms_are_no_degrees_of_places() -> None:
 
 def test_yes_and_no_point_at_nobody() -> None:
     assert verdict("fin", [0, 1] * 20) is None and verdict("email", ["yes", None] * 20) is None
-    assert verdict("name", ["Ann", "Bob"]) == "its name speaks of a person's name"
+    assert verdict("name", ["Ann", "Bob"]) == "its name suggests a person's name"
     assert verdict("q7", [None] * 40 + ["ann@example.org"]) == "it holds an e-mail address"
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -54,9 +54,22 @@ def generalizing_job(source: JobSource, what: str) -> Job:
     >>> from kanopy import MaskJob
     >>> generalizing_job(MaskJob(text="why"), "A bound")
     Traceback (most recent call last):
-    kanopy._errors.JobError: A bound needs hierarchies, and a MaskJob substitutes answers by meaning. Give a Job ...
+    kanopy._errors.JobError: A bound needs a job that generalizes, and a MaskJob replaces answers by meaning. ...
     """
     job = as_job(source)
     if isinstance(job, Job):
         return job
     raise JobError(f"{what} needs a job that generalizes, and a MaskJob replaces answers by meaning. Give a Job.")
+
+
+def listed(value: Any, what: str) -> list[Any]:
+    """The elements of a list, or the one that was given without a list; none at all are refused.
+
+    >>> listed("optimal", "algorithm"), listed((2, 3), "k")
+    (['optimal'], [2, 3])
+    """
+    alone = isinstance(value, (str, Mapping)) or not isinstance(value, Iterable)
+    elements = [value] if alone else list(value)
+    if not elements or value is None:
+        raise JobError(f"Name at least one {what}, not {value!r}.")
+    return elements

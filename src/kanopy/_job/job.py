@@ -207,6 +207,8 @@ class Job(Declared):
     margin: usage.Margin = 0.0
     sample: usage.Sample = 1.0
     _said: frozenset[str] = field(init=False, repr=False, default=frozenset())
+    _said_protect: Mapping[str, Any] = field(init=False, repr=False, compare=False, default_factory=dict)
+    """`protect` as it was given: `protect` itself has what the treatments take from the job, such as its k."""
 
     if TYPE_CHECKING:
         # What may be given is wider than what is kept.
@@ -381,6 +383,7 @@ class Job(Declared):
     def replaced(self, **changes: Any) -> Job:
         """A copy with some settings changed; what nobody said is found out anew."""
         settings = {name: getattr(self, name) for name in parameters_of(Job)}
+        settings["protect"] = self._said_protect
         unsaid = {"k", "algorithm"} - self._said
         return Job(**{name: value for name, value in settings.items() if name not in unsaid} | changes)
 

@@ -114,9 +114,13 @@ def _claim(job: Any, column: str, model: str, role: str) -> Iterator[str]:
 def settle_protection(job: Any) -> Iterator[str]:
     """What is wrong with the treatments of a job.
 
-    Treated columns without a role get one: identifier where the treatment makes pseudonyms, else sensitive.
+    Treated columns without a role get one: identifier where the treatment makes pseudonyms, else sensitive. What a
+    treatment takes from the job is settled in a copy.
     """
     treated: Mapping[str, Treatment] = job.protect
+    settled = dict(treated)
+    object.__setattr__(job, "_said_protect", treated)
+    object.__setattr__(job, "protect", settled)
     if not treated:
         return
     from dataclasses import replace
@@ -179,7 +183,7 @@ def settle_protection(job: Any) -> Iterator[str]:
                 "treatment out."
             )
         if job.quasi and job.k > 1:
-            job.protect[column] = treatment = treatment.with_k(job.k)
+            settled[column] = treatment = treatment.with_k(job.k)
         if treatment.by_person and not treatment.reads(column):
             if not job.unit:
                 yield (
@@ -188,7 +192,7 @@ def settle_protection(job: Any) -> Iterator[str]:
                 )
             else:
                 with_unit: Any = replace(treatment, unit=tuple(job.unit))  # type: ignore[call-arg]
-                job.protect[column] = with_unit
+                settled[column] = with_unit
     if job.masks:
         yield "A masking of free text takes no treatments. Treat the columns in a separate job, on the masked table."
     if job.separators:

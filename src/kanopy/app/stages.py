@@ -30,7 +30,7 @@ def stages(controller: Controller) -> tuple[Stage, ...]:
         waiting = [Stage(path, LATER, "") for path in ("/hierarchies", "/release", "/attacks", "/review", "/download")]
         return (Stage("/", OPEN, "open a table"), *waiting)
     job, found = work.job, controller.summary
-    undecided = sum(job.roles.get(str(each["column"]), Role.UNDECIDED) == Role.UNDECIDED for each in work.columns)
+    undecided = sum(job.roles.get(str(column["column"]), Role.UNDECIDED) == Role.UNDECIDED for column in work.columns)
     bare = [name for name in job.quasi if name not in job.hierarchies]
     changed = controller.table_state not in ("same", "unchecked")
     if changed:

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kanopy._errors import DataError, JobError, near_miss, some
+from kanopy._errors import DataError, near_miss, some
 from kanopy._mixins import ReprMixin
-from kanopy._parameter_types import ColumnNames, taken
+from kanopy._parameter_types import ColumnNames, Integer, taken
 from kanopy._progress import Callback, Progress
 from kanopy.attacks.inference import inference
 from kanopy.attacks.linking import intersection, linkability, membership
@@ -262,8 +262,8 @@ def attack_release(
     from kanopy._job.reading_rules import ReadingRules, read_records
     from kanopy._table.frames import to_polars
 
-    if guesses < 1:
-        raise JobError(f"The number of guesses is at least 1, not {guesses}.")
+    guesses = taken(Integer(1), guesses, "The number of guesses")
+    seed = taken(Integer(0), seed, "seed")
     subject = Subject.of(original, job, **more)
     wanted = subject.job
     subject.require_unit()

@@ -33,7 +33,7 @@ def place_of(data: Any, asked: str = "auto") -> str:
     >>> place_of({"age": [41]}), place_of("people.csv"), place_of("people.csv", "stream")
     ('memory', 'a path', 'stream')
     """
-    if asked not in ENGINES:
+    if not isinstance(asked, str) or asked not in ENGINES:
         raise JobError(f"There is no engine {asked!r}. {near_miss(asked, ENGINES)}")
     there = "spark" if is_spark(data) else PATH if isinstance(data, (str, os.PathLike)) else "memory"
     if asked == "auto":

@@ -218,7 +218,7 @@ def column_of(values: Iterable[Any] | Column, counts: Iterable[int] | None = Non
         items = array.tolist() if array is not None else _as_list(values)
         column = _from_objects(items, weights, name)
     if column.size == 0:
-        raise HierarchyError(f"{column.where} contains only missing values. Leave the column out.")
+        raise HierarchyError(f"{column.where} has no values, only missing ones. Leave the column out.")
     return column
 
 

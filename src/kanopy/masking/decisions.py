@@ -98,7 +98,7 @@ def decided(
     `plan` makes the plan, given the values that are not to be planned.
     """
     place = {label: code for code, label in enumerate(reading.labels) if label is not None}
-    own = [each for each in decisions if each.column == reading.name]
+    own = [decision for decision in decisions if decision.column == reading.name]
     shown = reading.publishable(k)
     wrong = [f"line {each.line}: nobody answered {short(each.original)}" for each in own if each.original not in place]
     wrong += [fault for each in own if each.original in place and (fault := _fault(each, reading, place, shown))]
@@ -129,16 +129,18 @@ def decided(
     return ColumnPlan(target, tuple(terms), tuple(concepts)), pinned
 
 
-def _fault(each: Decision, reading: Reading, place: Mapping[str, int], shown: Mask) -> str:
+def _fault(decision: Decision, reading: Reading, place: Mapping[str, int], mask: Mask) -> str:
     """Why a decision cannot be followed; empty if it can."""
-    if each.published == SUPPRESSED_LABEL:
+    if decision.published == SUPPRESSED_LABEL:
         return ""
-    at = place.get(each.published)
-    spelled = {folded(label) for label, code in place.items() if not shown[code]}
-    if (at is not None and not shown[at]) or (at is None and folded(each.published) in spelled):
-        return f"line {each.line}: fewer than k people answered {short(each.published)}"
-    if excluded([each.original], [each.published])[0, 0]:
-        return f"line {each.line}: who answered {short(each.original)} did not answer {short(each.published)}"
+    at = place.get(decision.published)
+    spelled = {folded(label) for label, code in place.items() if not mask[code]}
+    if (at is not None and not mask[at]) or (at is None and folded(decision.published) in spelled):
+        return f"line {decision.line}: fewer than k people answered {short(decision.published)}"
+    if excluded([decision.original], [decision.published])[0, 0]:
+        return (
+            f"line {decision.line}: who answered {short(decision.original)} did not answer {short(decision.published)}"
+        )
     return ""
 
 

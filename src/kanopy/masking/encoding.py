@@ -286,7 +286,7 @@ def masking_notes(columns: Sequence[SubstitutedColumn], table: MaskingTable, job
     for reading in table.readings:
         notes += _about(reading, job)
     if job.decisions is not None:
-        made = Counter(each.way for each in read_decisions(job.decisions, job.text))
+        made = Counter(decision.way for decision in read_decisions(job.decisions, job.text))
         listed = ", ".join(f"{made[way]:,} × {way}" for way in WAYS if made[way]) or "none"
         notes.append(f"Decisions of {Path(job.decisions).name}: {listed}. Names are yours: they are not checked.")
     if table.unknown and job.unknown == "own-class":

@@ -230,17 +230,17 @@ def _nearest(
     return [(-1, int(c)) if c >= 0 else (int(a), -1) for a, c in zip(answer, term, strict=True)], labels
 
 
-def _first_akin(taxonomy: Taxonomy, own: Longs, theirs: Longs, beside: Floats) -> Longs:
+def _first_akin(taxonomy: Taxonomy, longs: Longs, theirs: Longs, beside: Floats) -> Longs:
     """Per rare answer the most similar frequent one that shares a concept with it that says something; -1 for none.
 
     Two conditions of the mind are deep in WordNet and so similar, but `climate` is no `curiosity`.
     """
     below = np.bincount(taxonomy.ancestors, minlength=taxonomy.size)
-    above = {concept: set(taxonomy.ancestors_of(concept)) for concept in {*own.tolist(), *theirs.tolist()}}
-    top = np.full(len(own), -1, np.int64)
+    above = {concept: set(taxonomy.ancestors_of(concept)) for concept in {*longs.tolist(), *theirs.tolist()}}
+    top = np.full(len(longs), -1, np.int64)
     for at in np.flatnonzero(beside.max(axis=1) > 0).tolist():
         for to in np.argsort(-beside[at], kind="stable")[:MOST_COMPARED].tolist():
-            shared = above[int(own[at])] & above[int(theirs[to])]
+            shared = above[int(longs[at])] & above[int(theirs[to])]
             if beside[at, to] > 0 and shared and min(below[one] for one in shared) <= MOST_SHARED:
                 top[at] = to
                 break

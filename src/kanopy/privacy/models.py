@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from kanopy._arrays import Mask
@@ -117,7 +117,9 @@ def make_model(source: ModelSource) -> Model:
 
 def make_models(sources: str | ModelSource | Sequence[ModelSource]) -> tuple[Model, ...]:
     """Several models, each once."""
-    given = [sources] if isinstance(sources, (str, Model, Mapping)) else list(sources)
+    source: Any = sources
+    alone = isinstance(source, (str, Model, Mapping)) or not isinstance(source, Iterable)
+    given = [source] if alone else list(source)
     models: list[Model] = []
     mistakes: list[str] = []
     for source in given:

@@ -6,13 +6,14 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
+from types import SimpleNamespace
 
-import numpy as np
 import polars as pl
 
-from kanopy._arrays import Longs
 from kanopy._errors import JobError, called
+from kanopy._parameter_types import Share, taken
 from kanopy._table.delimited import check_columns
+from kanopy.release.treated.sampling import drawn_sample
 from kanopy.treatments.apply import treat_frame
 from kanopy.treatments.base import Secrets
 from kanopy.treatments.registry import make_treatment
@@ -67,28 +68,19 @@ def baseline(
     if number is None:
         raise JobError(f"{method} needs a number: {chosen.amount}.")
     named = frame.select(columns)
+    # The seed is public: who has it undoes what is random. Jobs draw secret numbers.
+    secret = hashlib.sha256(f"kanopy baseline {seed}".encode()).digest()
     if not chosen.treatment:
-        return named[sample(len(named), number, seed=seed)]
+        wanted = SimpleNamespace(sample=taken(Share(above=0, least=None), number, "amount"), unit=(), missing_tokens=())
+        return drawn_sample(named, lambda frame, published_rows=None: frame, wanted, secret)[0]
     whole = isinstance(number, float) and number.is_integer()
     settings = {"method": chosen.treatment, chosen.parameter: int(number) if whole else number}
-    # The seed is public: who has it undoes what is random. Jobs draw secret numbers.
-    secrets = Secrets(hashlib.sha256(f"kanopy baseline {seed}".encode()).digest())
+    secrets = Secrets(secret)
     if method == "correlated-noise":
         joint = make_treatment({**settings, "kind": "correlated", "together": list(columns[1:])})
         return named.with_columns(treat_frame(named, columns[0], joint, secrets).values())
     made = {name: treat_frame(named, name, make_treatment(settings), secrets)[name] for name in columns}
     return pl.DataFrame(list(made.values()))
-
-
-def sample(rows: int, share: float, *, seed: int = 0) -> Longs:
-    """Sampling: which rows are published, in their order, if only a share of them is.
-
-    >>> sample(10, 0.3).tolist()
-    [2, 4, 6]
-    """
-    if not 0 < share <= 1:
-        raise JobError(f"A sample is a share of the rows above 0 and up to 1, not {share}.")
-    return np.sort(np.random.default_rng(seed).permutation(rows)[: round(rows * share)]).astype(np.int64)
 
 
 def one_per_group(frame: pl.DataFrame, columns: Sequence[str]) -> pl.DataFrame:

@@ -87,6 +87,8 @@ def split_settings(
                 f"There is no setting {strangers[0]!r}. {near_miss(strangers[0], parameters_of(RiskSettings))}"
             )
         settings = RiskSettings(**settings)
+    if settings is not None and not isinstance(settings, RiskSettings):
+        raise JobError(f"settings are RiskSettings or a dictionary of them, not {settings!r}.")
     risk_fields = {name: value for name, value in more.items() if name in parameters_of(RiskSettings)}
     rest = {name: value for name, value in more.items() if name not in risk_fields}
     if strangers := [name for name in rest if name not in STUDIED]:

@@ -400,20 +400,12 @@ def _population(
             average = matched = fsum(1.0 / units.least(grouped.class_of_row, within)) / rows
         exact = Journalist("counted", float(risks.max()), average, int(within.min()), float(presence.max()))
         return exact, matched, None
-    risk_numbers = risk(sizes, fitting=fitting)
+    figures = risk(sizes, fitting=fitting)
     if of_population.size is None and of_population.fraction is None:
-        return (
-            Journalist("worst-case", risk_numbers.highest_journalist, risk_numbers.average_prosecutor),
-            risk_numbers.marketer,
-            None,
-        )
+        return Journalist("worst-case", figures.highest_journalist, figures.average_prosecutor), figures.marketer, None
     people = population_size(rows, population=of_population.size, sampling_fraction=of_population.fraction)
     if people == rows:
-        return (
-            Journalist("counted", risk_numbers.highest_prosecutor, risk_numbers.average_prosecutor),
-            risk_numbers.marketer,
-            None,
-        )
+        return Journalist("counted", figures.highest_prosecutor, figures.average_prosecutor), figures.marketer, None
     alike, members = (sizes, sizes) if fitting is None else (fitting, np.ones(rows, np.int64))
     risks = expected_inverse_sizes(alike, rows / people)
     average = fsum(members * risks) / rows  # exact, whatever the order of the classes

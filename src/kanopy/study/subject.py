@@ -153,7 +153,8 @@ def studied_job(job: JobSource | None, settings: Mapping[str, Any]) -> Job:
     if "models" in changes:
         changes["models"] = (*base.models, *make_models(changes["models"]))
     for name, value in changes.items():
-        if isinstance(value, Mapping) and name != "models":  # columns that are not named keep the job's
+        # Columns that are not named keep the job's.
+        if isinstance(value, Mapping) and isinstance(getattr(base, name), Mapping):
             changes[name] = {**getattr(base, name), **value}
     named = {name for role in ("unit", "quasi", "sensitive") for name in column_names(changes.get(role)) or ()}
     if named and job is not None:  # a role that is said now takes the place of the job's

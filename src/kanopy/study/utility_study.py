@@ -16,6 +16,7 @@ import numpy as np
 from kanopy._arrays import Mask
 from kanopy._errors import DataError, JobError, near_miss, some
 from kanopy._mixins import ReprMixin
+from kanopy._parameter_types import Integer, taken
 from kanopy._usage import Needs, in_vain, refuse_in_vain
 from kanopy.metrics.risk.linkage import PublishedColumn
 from kanopy.metrics.utility import column_utility as per_column
@@ -132,8 +133,8 @@ def assess(
     from kanopy._table.frames import to_polars
     from kanopy.engine.lists import unrolled
 
-    if queries < 0:
-        raise JobError(f"The number of count queries is at least 0, not {queries}.")
+    queries = taken(Integer(0), queries, "The number of count queries")
+    seed = taken(Integer(0), seed, "seed")
     _refuse_unused({**more, "seed": seed or None}, learn=learn, target=target, queries=queries)
     subject = Subject.of(original, job, quasi=quasi, **more)
     wanted = subject.job

@@ -215,8 +215,8 @@ class ExplorePage(Page):
         def found() -> list[dict[str, Any]]:
             limit, name = float(most.value or 0) / 100, str(column.value or "")
             kept = [
-                each for each in points
-                if each["x"] <= limit and (not name or level.value is None or each["levels"][name] <= level.value)
+                point for point in points
+                if point["x"] <= limit and (not name or level.value is None or point["levels"][name] <= level.value)
             ]  # fmt: skip
             return sorted(kept, key=lambda each: each["y"])[:MOST_LISTED]
 

@@ -96,8 +96,10 @@ def check(
         out.print(
             f"Risk of being singled out: at most {checked.highest_risk:.2%}, on average {checked.average_risk:.2%}."
         )
+        rest = " of rows that are not suppressed" if checked.suppressed_rows else ""
         for name, numbers in checked.sensitive.items():
-            out.print(Text(f"{name}: every class has at least {counted(numbers['distinct'], 'different value')}."))
+            distinct = counted(numbers["distinct"], "different value")
+            out.print(Text(f"{name}: every class{rest} has at least {distinct}."))
         for model_check in checked.models:
             _show_model(out, model_check, checked.counted)
         if checked.beside is not None:

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kanopy._errors import Cancelled, JobError, KanopyError
-from kanopy._job.coercion import generalizing_job
+from kanopy._errors import Cancelled, KanopyError
+from kanopy._job.coercion import generalizing_job, listed
 from kanopy._job.job import Job
 from kanopy._job.parameter_types import known_algorithm, masks, recoding_of
 from kanopy._job.usage import require_used
@@ -148,7 +148,7 @@ def compare(
     job = generalizing_job(job, "A comparison of algorithms")
     require_used(job, population=population)
     seconds = None if budget is None else as_seconds(budget)
-    algorithms = [algorithms] if isinstance(algorithms, str) else algorithms
+    algorithms = listed(algorithms, "algorithm to compare, or all")
     wanted = [_with_budget(job, *algorithm_and_parameters, seconds) for algorithm_and_parameters in _wanted(algorithms)]
     prepared = prepare(data, job, population=population, progress=notify, generalize=True)
     entries: list[Entry] = []
@@ -175,7 +175,7 @@ def compare(
 def _wanted(given: Sequence[str]) -> list[tuple[str, dict[str, Any]]]:
     """Names with parameters; `all` stands for every algorithm and its variants."""
     wanted: list[tuple[str, dict[str, Any]]] = []
-    for text in given:
+    for text in map(str, given):
         if text.strip() == "all":
             for name in (*ALGORITHMS, *MASKINGS):
                 variants = () if masks(name) else algorithm_class(name).variants
@@ -184,8 +184,6 @@ def _wanted(given: Sequence[str]) -> list[tuple[str, dict[str, Any]]]:
         name, _, rest = text.strip().partition(":")
         name = known_algorithm(name)
         wanted.append((name, parameters_for(name, rest.split("+") if rest else ())))
-    if not wanted:
-        raise JobError("Name at least one algorithm to compare, or all.")
     return [entry for index, entry in enumerate(wanted) if entry not in wanted[:index]]
 
 

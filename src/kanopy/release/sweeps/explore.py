@@ -18,10 +18,10 @@ import numpy as np
 
 from kanopy._errors import DataError, JobError, KanopyError, NoSolution
 from kanopy._files import write_whole
-from kanopy._job.coercion import generalizing_job
+from kanopy._job.coercion import generalizing_job, listed
 from kanopy._job.inputs import chosen_automatically
 from kanopy._job.job import Job
-from kanopy._job.parameter_types import masks
+from kanopy._job.parameter_types import known_algorithm, masks
 from kanopy._job.reading_rules import read_records
 from kanopy._job.usage import require_used
 from kanopy._mixins import ReprMixin
@@ -119,7 +119,7 @@ def explore(
     data: Any,
     job: JobSource,
     *,
-    ks: Sequence[int],
+    ks: Sequence[int] | int | None = None,
     limits: Sequence[float | str] | None = None,
     models: Sequence[Sequence[ModelSource]] | None = None,
     algorithms: str | Sequence[str] | None = None,
@@ -139,7 +139,11 @@ def explore(
     """
     notify = Progress(progress)
     job = generalizing_job(job, "A map of risk and loss")
-    algorithms = [algorithms] if isinstance(algorithms, str) else algorithms
+    if algorithms is not None:
+        algorithms = [known_algorithm(str(name)) for name in listed(algorithms, "algorithm")]
+    limits = None if limits is None else listed(limits, "limit of suppressed rows")
+    models = None if models is None else listed(models, "set of models")
+    ks = [job.k] if ks is None else listed(ks, "k to explore, e.g. 2..20")
     grid = _grid(job, ks, limits, models, algorithms)
     require_used(*(case.job.replaced(suppress=max(case.limits)) for case in grid), population=population)
     pools = _Pools(data, job, grid, population, notify)
@@ -186,8 +190,6 @@ def _grid(
 ) -> list[_Case]:
     from kanopy.privacy.models import KAnonymity, make_models
 
-    if not ks:
-        raise JobError("Name at least one k to explore, e.g. 2..20.")
     for k in ks:
         KAnonymity(k)
     shares = tuple(sorted({as_share(limit) for limit in (limits if limits is not None else [job.suppress])}))

@@ -207,19 +207,15 @@ def _changed_and_extremes(pairs: pl.DataFrame) -> pl.DataFrame:
 
     >>> import polars as pl
     >>> _changed_and_extremes(pl.DataFrame({"before": [1, 5, 3, 9], "after": [1, 5, 3, 5]})).sort("before").rows()
-    [(1, 1), (5, 5), (9, 5)]
+    [(1.0, 1.0), (5.0, 5.0), (9.0, 5.0)]
     """
     import polars as pl
 
+    # Numbers may be written as texts.
+    pairs = pairs.select(pl.all().cast(pl.String).cast(pl.Float64, strict=False))
     stayed = pl.col("before") == pl.col("after")
-    changed = pairs.filter(~stayed).unique()
-    at_the_ends = pairs.filter(stayed)["before"]
-    if not len(at_the_ends):
-        return changed
-    # Numbers may be written as texts, whose order is another one.
-    as_numbers = at_the_ends.cast(pl.Float64, strict=False)
-    ends = at_the_ends[[int(as_numbers.arg_min() or 0), int(as_numbers.arg_max() or 0)]]
-    return pl.concat([changed, pl.DataFrame({"before": ends, "after": ends.cast(pairs["after"].dtype)})]).unique()
+    changed, kept = pairs.filter(~stayed).unique(), pairs.filter(stayed)
+    return pl.concat([changed, kept.min(), kept.max()]).drop_nulls().unique()
 
 
 def treated_in_pieces(job: Any) -> Treated | None:

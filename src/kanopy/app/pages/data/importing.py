@@ -49,7 +49,7 @@ class Importing:
                 self._tokens = ui.select(tokens, label="Codes that mean missing, each with Enter", value=tokens,
                                          multiple=True, new_value_mode="add-unique")  # fmt: skip
                 self._tokens.props("outlined dense use-chips").classes("field")
-                columns = [str(each["column"]) for each in work.columns] if own else []
+                columns = [str(column["column"]) for column in work.columns] if own else []
                 commas = [name for name, sign in (job.decimals if job else {}).items() if sign == ","]
                 self._commas = choice_field("Columns with decimal commas", columns, commas, several=True)
             self._state = ui.label("").classes("bad-text wrap")

@@ -27,7 +27,7 @@ class Preparing:
 
     def __init__(self, page: Page) -> None:
         self.page, self.controller = page, page.controller
-        self._names = [str(each["column"]) for each in self.controller.project.work.columns]
+        self._names = [str(column["column"]) for column in self.controller.project.work.columns]
         with page.dialog("Prepare the table", "width:min(980px, 94vw);max-width:94vw") as self.dialog:
             ui.label(
                 "The result is a table of its own, which is opened; the original stays as it is, and the record says "

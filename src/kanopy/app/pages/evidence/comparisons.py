@@ -38,7 +38,7 @@ class Comparisons:
     # ---- columns ------------------------------------------------------------------------------------------
 
     def _columns(self) -> None:
-        names = [str(each["column"]) for each in self.controller.project.work.columns]
+        names = [str(column["column"]) for column in self.controller.project.work.columns]
         job = self.controller.project.work.job
         first = next(iter(job.quasi), names[0])
         with card():

@@ -59,8 +59,8 @@ def with_kinds(names: GroupNames, partitions: Sequence[Ints], left_over: int) ->
     divided_groups: list[Ints] = []
     for at, groups in enumerate(partitions):
         tier = tiers[min(at, len(tiers) - 1)]
-        own = np.where(tier >= 0, tier, groups + size).astype(np.int32)
-        keys = [own] if at < len(tiers) else [own, groups]
+        labels_of_tier = np.where(tier >= 0, tier, groups + size).astype(np.int32)
+        keys = [labels_of_tier] if at < len(tiers) else [labels_of_tier, groups]
         divided_groups.append(_nested(keys if not divided_groups else [divided_groups[-1], *keys]))
     # Larger groups that are not made name nothing: a column with insects only has no `invertebrate`.
     for number, text in enumerate(divided.names if len(tiers) > 1 or divided.one_each else ()):
@@ -84,19 +84,24 @@ def sub_kinds(names: GroupNames) -> Divided | None:
     """The sub-kinds of the values, where nearly all are of one kind with several; otherwise `None`."""
     for kind, groups in KINDS.items():
         above = _concepts(names.taxonomy, kind)
-        if not above or sum(not above.isdisjoint(own) for own in names.above) < LEAST_OF_KIND * len(names.above):
+        if not above or sum(
+            not above.isdisjoint(concepts_above) for concepts_above in names.above
+        ) < LEAST_OF_KIND * len(names.above):
             continue
         places = [
             (at, _concepts(names.taxonomy, one)) for at, text in enumerate(groups.values()) for one in text.split()
         ]
-        found = np.array(
-            [next((at for at, (_, one) in enumerate(places) if not one.isdisjoint(own)), -1) for own in names.above],
+        kind_of_value = np.array(
+            [
+                next((at for at, (_, one) in enumerate(places) if not one.isdisjoint(concepts_above)), -1)
+                for concepts_above in names.above
+            ],
             np.int32,
         )
-        count = Counter(found[found >= 0].tolist())
-        if sum(count.values()) >= LEAST_DIVIDED * len(found) and sum(size > 1 for size in count.values()) > 1:
-            larger = np.array([places[at][0] if at >= 0 else -1 for at in found.tolist()], np.int32)
-            return Divided(found, larger, tuple(groups), len(places) == len(groups))
+        count = Counter(kind_of_value[kind_of_value >= 0].tolist())
+        if sum(count.values()) >= LEAST_DIVIDED * len(kind_of_value) and sum(size > 1 for size in count.values()) > 1:
+            larger = np.array([places[at][0] if at >= 0 else -1 for at in kind_of_value.tolist()], np.int32)
+            return Divided(kind_of_value, larger, tuple(groups), len(places) == len(groups))
     return None
 
 
