@@ -147,3 +147,21 @@ def test_durations_are_published_alike_and_lists_are_refused_in_words(tmp_path: 
         assert seen[0] == seen[1] and b"4d 7h" in seen[0]
     with pytest.raises(JobError, match="'bought' contains lists, which only the engine memory splits"):
         kanopy.anonymize(tmp_path / "p.parquet", Job(quasi=["bought"], k=3), engine="stream", output=tmp_path / "x.csv")
+
+
+def test_suppressed_rows_of_a_person_are_tied_together_on_no_engine(tmp_path: Path) -> None:
+    # 'first' has one value per person: in suppressed rows it would tell how many of them a person has.
+    rows = [(who, 20 + who, 100 + who) for who in range(12) for _ in range(3 if who > 9 else 2)]
+    visits = pl.DataFrame(rows, schema=["who", "age", "first"], orient="row")
+    visits.write_parquet(tmp_path / "v.parquet")
+    fill(f"{tmp_path}/v.sqlite", visits, "visits")
+    job = Job(
+        quasi="age", k=4, unit="who", known="all", insensitive="first", suppress=1.0, allow_dependent=["first"],
+        hierarchies={"age": kanopy.Hierarchy.flat(sorted({str(age) for _, age, _ in rows}), name="age")},
+        max_levels={"age": 0},
+    )  # fmt: skip
+    for data, engine in (("v.parquet", "memory"), ("v.parquet", "stream"), ("v.sqlite::visits", "database")):
+        out = tmp_path / f"{engine}.parquet"
+        kanopy.anonymize(f"{tmp_path}/{data}", job, engine=engine, output=out)
+        made = pl.read_parquet(out)
+        assert set(made["age"].to_list()) == {"*"} and made["first"].null_count() == made.height, engine

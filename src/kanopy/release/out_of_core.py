@@ -26,6 +26,7 @@ from kanopy._table.guessing.structure import ROWS_FOR_KEYS
 from kanopy.engine.distinct_rows import DistinctRows
 from kanopy.engine.local import LocalEngine
 from kanopy.engine.stream import Reader
+from kanopy.release.links.published_links import published_link
 from kanopy.release.prepare import Generalizable, Prepared, first_kernels, generalizable, read_part, roles_of, units_for
 from kanopy.release.result import Result
 from kanopy.release.run import Steps, apply_solution, make_release
@@ -187,6 +188,7 @@ class DistinctRowSteps(EngineSteps):
                 )
             head = engine.head(ROWS_FOR_KEYS)
             roles, notes, untouched = roles_of(head, job, engine.distinct)
+            self._link = published_link(read_part(head, job), job, roles)
             counted = engine.count(deciding) if self._counts is None else self._counts
             multiplicity = counted[ROWS].to_numpy().astype(np.int64)
             self._counted = counted.drop(ROWS) if deciding else pl.DataFrame(height=1)
@@ -226,7 +228,9 @@ class DistinctRowSteps(EngineSteps):
         published, is_published = apply_solution(prepared, job, solution)
         published, withheld, about_suppressed = withhold_values(prepared, job, solution, published)
         if prepared.units is not None and prepared.units.known == ALL:
-            withheld = [*withheld, *job.pseudonymize]  # suppressed rows of one are not to be tied together
+            tying = () if self._link is None else self._link.columns
+            withheld = [*withheld, *job.pseudonymize, *tying]  # suppressed rows of one are not to be tied together
+        withheld = list(dict.fromkeys(withheld))
         labels = published[list(prepared.names)]
         if is_published is not None:  # fragments that are left out have labels too, which nobody sees
             labels = labels[np.where(is_published, np.cumsum(is_published) - 1, 0)]
