@@ -72,7 +72,7 @@ def test_the_kind_that_comes_in_goes_out(kind: str) -> None:
     assert type(result.data) is type(data)
     assert plain(result.data) == {"age": PUBLISHED, "sex": PEOPLE["sex"], "ill": PEOPLE["ill"]}
     assert result.levels == {"age": 1}
-    assert any(note.startswith("Left out") and "'name'" in note for note in result.notes)
+    assert any(note.startswith("Not published") and "'name'" in note for note in result.notes)
 
 
 def test_a_pandas_index_and_types_are_kept() -> None:

@@ -82,7 +82,7 @@ def test_decimal_commas_and_thousands() -> None:
     read = Job(quasi="pay", k=2, decimals={"pay": "."}, hierarchies={"pay": {"method": "widths", "widths": [1000]}})
     pay = {"pay": ["$1,200", "1 300.50", "2,400", "$2,950.00"]}
     assert anonymize(pay, read).data["pay"] == ["[1000, 1999.9]"] * 2 + ["[2000, 2999.9]"] * 2
-    with pytest.raises(DataError, match=r"no numbers with a decimal point: 'many'. Declare them missing"):
+    with pytest.raises(DataError, match=r"not numbers with a decimal point: 'many'. Declare them missing"):
         anonymize({"pay": ["1", "2", "many"]}, read)
     with pytest.raises(JobError, match="decimals of 'pay'"):
         Job(quasi="pay", decimals={"pay": ";"})

@@ -434,6 +434,6 @@ def test_a_job_in_place_of_the_table_is_told_where_it_goes(tmp_path: Path) -> No
     """The message listed 27 suffixes of tables instead."""
     (tmp_path / "people.toml").write_text("k = 5\n", encoding="utf-8")
     with pytest.raises(
-        DataError, match=r"'people\.toml' is a job file, not a table\. Give the table, and a job after --job\."
+        DataError, match=r"'people\.toml' is a job file, not a table\. Give the table, and the job after --job\."
     ):
         read_table(tmp_path / "people.toml")

@@ -124,7 +124,7 @@ def test_names() -> None:
         ({"weights": {"a": float("nan")}}, "weights of 'a'"),
         ({"weights": {"a": float("inf")}}, "weights of 'a'"),
         ({"weights": {"a": "x"}}, "weights of 'a'"),
-        ({"weights": [1.0]}, "weights must be said per name"),
+        ({"weights": [1.0]}, "weights must be given per name"),
         ({"hierarchies": {"a": [["x", "*"]]}}, "Hierarchy.from_rows"),
         ({"hierarchies": {"a": None}}, "not NoneType"),
     ],

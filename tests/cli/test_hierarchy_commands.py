@@ -82,7 +82,7 @@ def test_suggest_and_compare(data, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("build", "DATA", "age", "-m", "iotf"), "holds text where iotf needs numbers: '\\?'"),
+        (("build", "DATA", "age", "-m", "iotf"), "contains texts, and iotf needs numbers: '\\?'"),
         (("build", "DATA", "agee", "-m", "iotf"), "Did you mean 'age'"),
         (("build", "DATA", "age", "-m", "iotf", "-p", "x"), "name=value"),
         (("build", "DATA", "age", "-m", "iotf", "-p", "x=1", "--missing-tokens", "?"), "no parameter 'x'"),

@@ -95,7 +95,7 @@ def test_a_statement_comes_with_all_that_was_asked_for_beside_it(shell: Shell) -
     run = shell(*asked, "--mapping", "m.csv", "--manifest", "m.json", "--solution", "s.json")
     assert run.status == 0, run.error
     assert shell.files == ["m.csv", "m.json", "r.sql", "s.json", "v.parquet"]
-    assert "r.sql, m.csv, s.json hold values of the original table" in run.words
+    assert "r.sql, m.csv, s.json contain values of the original table" in run.words
     for option in (("--report", "x.html"), ("--target", "pay"), ("--bound",), ("--overwrite",), ("--engine", "stream")):
         run = shell(*asked[:-1], "x.sql", *option)
         assert run.status == 2 and "has no effect without" in run.words, option

@@ -171,9 +171,9 @@ def test_a_release_that_is_not_what_was_found_is_not_published(tmp_path: Path, m
     people().write_parquet(tmp_path / "p.parquet")
     publish = publishing.Publisher.publish
 
-    def wrong(self: publishing.Publisher, kinds: Any, others: pl.DataFrame) -> pl.DataFrame:
-        found = publish(self, kinds, others)
-        return found.with_columns(found["age"].reverse())
+    def wrong(self: publishing.Publisher, kinds: Any, others: pl.DataFrame) -> Any:
+        published, remaining = publish(self, kinds, others)
+        return published.with_columns(published["age"].reverse()), remaining
 
     monkeypatch.setattr(publishing.Publisher, "publish", wrong)
     with pytest.raises(VerificationFailed, match="differs from the planned one"):

@@ -149,7 +149,7 @@ def test_not_nesting_shows_at_most_five():
     [
         ("a.json", "{", "line 1"),
         ("a.json", "{}", "empty"),
-        ("a.json", '{"format": "kanopy-hierarchy", "version": 1, "name": "", "values": 1}', "does not hold"),
+        ("a.json", '{"format": "kanopy-hierarchy", "version": 1, "name": "", "values": 1}', "does not contain"),
         ("a.dot", "graph { a -- b }", "line 1"),
         ("a.dot", "", "no complete hierarchy"),
         ("a.xml", "<a/>", ".csv, .json or .dot"),

@@ -227,7 +227,7 @@ def test_odd_columns_get_a_hierarchy_that_says_what_was_done(name: str) -> None:
 
 
 def test_what_cannot_be_cut_is_said() -> None:
-    with pytest.raises(HierarchyError, match=r"holds text where round needs numbers: .*soon"):
+    with pytest.raises(HierarchyError, match=r"contains texts, and round needs numbers: .*soon"):
         kanopy.build_hierarchy(["1", "2", "soon"], "round")
     with pytest.raises(HierarchyError, match="infinite"):
         kanopy.build_hierarchy([1.0, float("inf")], "round")

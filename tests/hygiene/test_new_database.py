@@ -25,7 +25,7 @@ def test_a_new_database(name: str, shell: Shell) -> None:
 
 
 @pytest.mark.parametrize(("output", "more", "words"), [
-    ("new.sqlite", (), "Which table of new.sqlite becomes the release?"),
+    ("new.sqlite", (), "The output needs the name of a table in new.sqlite."),
     ("no/new.sqlite::release", (), "There is no folder 'no'"),
     ("new.sqlite::release", ("--model", "l-distinct:sex:2"), "sex"),
 ])  # fmt: skip

@@ -154,8 +154,9 @@ def test_what_a_dead_run_left_beside_an_output_is_swept(output: str, tmp_path: P
 def test_a_signal_while_code_made_from_text_runs_keeps_its_exit_status(kind: signal.Signals, tmp_path: Path) -> None:
     # As while a dataclass is imported: Python would end by SIGINT, whoever catches a KeyboardInterrupt from there.
     code = f"""
-import os, sys
+import os, signal, sys
 from kanopy import cli
+signal.signal(signal.SIGHUP, signal.SIG_DFL)  # who runs the tests may ignore it
 with cli._stoppable() as came:
     try:
         exec("os.kill(os.getpid(), {int(kind)})\\nwhile True: pass", {{"os": os}})

@@ -37,7 +37,7 @@ def test_a_column_without_a_role_is_left_out_and_named() -> None:
     """Names, birth dates and coordinates went out because a job did not name them."""
     result = kanopy.anonymize(VISITS, BY_AGE)
     assert list(result.data) == ["age", "sex"]
-    (note,) = (note for note in result.notes if note.startswith("Left out"))
+    (note,) = (note for note in result.notes if note.startswith("Not published"))
     assert "'ill', 'zip'" in note and "--rest publish" in note and "insensitive" in note
     assert json.loads(result.manifest())["verified"]["left_out"] == ["ill", "zip"]
     everything = kanopy.anonymize(VISITS, BY_AGE.replaced(rest="publish"))
@@ -103,7 +103,7 @@ def test_an_index_is_a_column_like_any_other() -> None:
     job = BY_AGE.replaced(sensitive=["ill"])
     result = kanopy.anonymize(pd.DataFrame(VISITS, index=names), job)
     assert isinstance(result.data.index, pd.RangeIndex) and list(result.data.columns) == ["age", "sex", "ill"]
-    assert any("index" in note and "left out" in note for note in result.notes)
+    assert any("index" in note and "not published" in note for note in result.notes)
     named = pd.DataFrame(VISITS, index=pd.Index(names, name="visit"))
     assert list(kanopy.anonymize(named, job).data.columns) == ["age", "sex", "ill"]
     shown = kanopy.anonymize(named, job.replaced(insensitive=["visit"])).data
@@ -202,7 +202,7 @@ def test_the_headline_says_what_holds_and_names_untouched_columns() -> None:
     assert report.sentence.startswith("In its quasi-identifiers, every published row is indistinguishable")
     assert report.to_dict()["verdict"]["untouched"] == ["ill", "zip"]
     page = report.to_html()
-    assert "Published untouched: ill, zip." in page
+    assert "Published unchanged: ill, zip." in page
     assert "ill: guarded by l-distinct" in page and "zip: no model guards it" in page
 
 

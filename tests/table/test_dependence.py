@@ -174,7 +174,7 @@ def test_what_a_model_guards_leaves_with_a_warning() -> None:
     job = Job(quasi=["age"], k=5, hierarchies=AGES, min_levels={"age": 2}, models=["l-distinct:decade:2"])
     result = kanopy.anonymize(planted(0), job)
     assert "decade" in result.data.columns
-    assert any("'decade' is published because the job needs it" in note for note in result.notes)
+    assert any("'decade' is published because a model or the target names it" in note for note in result.notes)
 
 
 def test_init_leaves_it_undecided() -> None:

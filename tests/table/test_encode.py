@@ -137,7 +137,7 @@ def test_policies_are_checked() -> None:
 
 
 def test_lists_cannot_be_generalized() -> None:
-    with pytest.raises(DataError, match=r"'x' holds List.*convert the column"):
+    with pytest.raises(DataError, match=r"'x' contains List.*convert the column"):
         encode_column(pl.Series("x", [[1], [2]]), SEX)
 
 

@@ -264,7 +264,7 @@ def test_sqlite(tmp_path: Path) -> None:
     assert read_table(f"{path}::people").rows() == TYPED.rows()
     assert read_table(f"{path}?select age from people where age > 30").rows() == [(41,)]
     for source, message in [
-        (f"{path}", r"Which table.*'mixed', 'people'"),
+        (f"{path}", r"needs a table.*'mixed', 'people'"),
         (f"{path}::peple", r"no table 'peple'. Its tables: 'mixed', 'people'. Did you mean 'people'"),
         (f"{path}?drop table people", "Only queries that read"),
         (f"{path}?select nobody from people", "no such column"),

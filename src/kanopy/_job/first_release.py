@@ -62,7 +62,7 @@ class Trial:
         """Which quasi-identifier to leave out where nothing else helps; empty if there is none.
 
         >>> Trial({"a": 1.0, "b": 1.0}, {"a": 0.9, "b": 0.9}, {}, ("b", 0.4)).suggestion
-        "Much detail is lost: about 90% of it. Without the quasi-identifier 'b' the others lose about 40%: ..."
+        "Much detail is lost: about 90% of it. Without the quasi-identifier 'b', the other columns lose ..."
         """
         if self.without is None:
             return ""

@@ -41,7 +41,7 @@ def count(
     if not wanted.quasi:
         raise JobError("Name the columns to count: -q age,sex, or a job file.")
     if wanted.places:
-        raise JobError("Only the engine memory joins two columns to a place. Count the two columns instead.")
+        raise JobError("places: only the engine memory joins two columns to a place. Count the two columns instead.")
     columns = list(dict.fromkeys((*key_columns(wanted), *wanted.sensitive)))
     check_outputs(inputs_of(data, given["job"]), output)
     if is_database(data):

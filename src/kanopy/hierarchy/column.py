@@ -107,7 +107,7 @@ class Column:
     def under_one_top(self) -> Hierarchy:
         """The values, each with its number, and `*` above all of them.
 
-        >>> column_of([7, 3]).under_one_top().rows()
+        >>> list(column_of([7, 3]).under_one_top().rows())
         [('3', '*'), ('7', '*')]
         """
         assert self.numbers is not None

@@ -141,7 +141,7 @@ def leaf_numbers(hierarchy: Hierarchy) -> Floats | None:
     """The number of each leaf, NaN for missing values; `None` if the leaves are no plain numbers.
 
     >>> from kanopy.hierarchy.builders.registry import build_hierarchy
-    >>> leaf_numbers(build_hierarchy([1, 5], method="widths", widths=[10]))
+    >>> leaf_numbers(build_hierarchy([1, 5], method="widths", widths=[2]))
     array([1., 5.])
     """
     if hierarchy.low is None or hierarchy.high is None:

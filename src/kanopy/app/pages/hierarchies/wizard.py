@@ -48,7 +48,6 @@ PLAIN = {
     "suppress": "The value, or nothing",
 }
 """What methods are called; the paper of each is in its tip."""
-CLASSIFICATION = "classification"
 CHOSEN = ("classification", "file")
 """Parameters that a choice stands for."""
 SETTLE_SECONDS = 0.4
@@ -105,7 +104,7 @@ class Wizard:
         tip(self._about, f"The method {name!r} of the command line")
         self._form_box.clear()
         with self._form_box:
-            if name == CLASSIFICATION:
+            if any(field["name"] in CHOSEN for field in method_entry["fields"]):
                 self._choice: Any = ClassificationChoice(self.page, self._settle)
             else:
                 self._choice = None
