@@ -136,7 +136,7 @@ def test_parts_solved_in_place_keep_the_promise(
         ({"models": ["risk-average:0.2"]}, "the model 'risk-average' looks at more than"),
         ({"models": ["k-map:2"]}, "the model 'k-map' looks at more than"),
         ({"models": ["epsilon-m:pay:3,2"], "algorithm": "mondrian"}, "classes that satisfy 'epsilon-m' in parts"),
-        ({"unit": ["patient"]}, "people are counted row by row. Make it one row per person first, or raise KANOPY_MOST"),
+        ({"unit": ["patient"]}, "people are counted row by row. Make it one row per person first, or raise KANOPY"),
         ({"algorithm": "datafly"}, "'datafly' looks at all"),
     ],
 )
