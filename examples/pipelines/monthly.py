@@ -1,7 +1,7 @@
 """A monthly release with a ledger, as a scheduler runs it: one command, its exit status, its figures.
 
 The table of a month is FOLDER/raw/MONTH.csv, the job FOLDER/job.toml, the secret FOLDER/key.txt. The release goes to
-FOLDER/releases/MONTH.csv, which is never written over. `KANOPY` names the command where it is in another environment.
+FOLDER/releases/MONTH.csv, which is never overwritten. `KANOPY` names the command where it is in another environment.
 
 Run: python examples/pipelines/monthly.py FOLDER 2026-05
 """
@@ -44,7 +44,7 @@ def release_month(folder: Path, month: str) -> dict[str, Any]:
     """Make and check the release of a month; its figures."""
     output = folder / "releases" / f"{month}.csv"
     if output.exists():
-        raise Stopped(f"The release of {month} is there. A release is never written over.")
+        raise Stopped(f"The release of {month} is there. A release is never overwritten.")
     output.parent.mkdir(exist_ok=True)
     made = kanopy(
         "anonymize", str(folder / "raw" / f"{month}.csv"), "--job", str(folder / "job.toml"), "-o", str(output),
