@@ -6,7 +6,7 @@ from typing import Any
 
 QUICK: dict[str, dict[str, Any]] = {
     "best": {"steps": 1},
-    "microaggregation": {"distance": "gower"},
+    "microaggregation": {"distance": "gower", "effort": 0.01},
     "iyengar": {"generations": 3, "population": 8},
     "bayardo-agrawal": {"steps": 50},
     "li-sps": {"steps": 1},
