@@ -127,7 +127,8 @@ def _judge_treated(case: Case, frame: pl.DataFrame, table: pl.DataFrame) -> None
     rows = frame["row"].cast(pl.Int64).to_list()
     for name, given in case.treated.items() if isinstance(case, Drawn) else ():
         before, after = table[name][rows].to_list(), frame[name].to_list()
-        wrong = broken_treatment(given, before, after, table["name"][rows].to_list())
+        promised = {"people": case.job.k, **given}  # a coded value stands for k people
+        wrong = broken_treatment(promised, before, after, table["name"][rows].to_list())
         assert wrong is None, f"{name} is treated wrongly: {wrong}"
         if given["method"] == "follow":
             assert _plain(frame[name]) == _plain(frame[given["column"]]), f"{name} does not follow"
