@@ -104,7 +104,9 @@ def _rounded(given: dict[str, Any], pairs: Pairs, shown: list[Any]) -> bool:
 
 def _coded(given: dict[str, Any], pairs: Pairs, shown: list[Any]) -> bool:
     changed = Counter(other for one, other in pairs if one != other)
-    return any(Counter(shown)[value] < given["people"] for value in changed) or ("top" in given and max(shown, default=0) > 60)
+    return any(Counter(shown)[value] < given["people"] for value in changed) or (
+        "top" in given and max(shown, default=0) > 60
+    )
 
 
 def _grouped(given: dict[str, Any], pairs: Pairs, shown: list[Any]) -> bool:
