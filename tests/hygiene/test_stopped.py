@@ -60,7 +60,10 @@ def start(way: str, folder: Path, table: Path) -> subprocess.Popen[bytes]:
     variables = {**os.environ, "TMPDIR": str(folder / "tmp")}
     if way == "spilled":
         variables["KANOPY_MOST_DIFFERENT"] = "2000"
-    return subprocess.Popen(command, cwd=folder, env=variables, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    return subprocess.Popen(
+        command, cwd=folder, env=variables, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_DFL),  # who runs the tests may ignore it
+    )  # fmt: skip
 
 
 def released(way: str, folder: Path) -> bool:
