@@ -225,7 +225,8 @@ class Release:
         """Publish all that was staged in between at the end, or nothing if anything fails (Ctrl-C included)."""
         try:
             yield
-            self.publish()
+            with LANDING.attempt():
+                self.publish()
         finally:
             self.discard()
 
@@ -241,6 +242,26 @@ class Release:
         while self._held:
             os.close(self._held.pop())
 
+
+class Landing:
+    """Whether the release of a command is being published: from then on a signal comes too late to stop it, and the
+    command ends as if none had come. Only a command that publishes once, and then ends, is `armed`."""
+
+    def __init__(self) -> None:
+        self.armed = self.begun = False
+
+    @contextlib.contextmanager
+    def attempt(self) -> Iterator[None]:
+        """What publishes; if it fails, nothing was published."""
+        self.begun = self.armed
+        try:
+            yield
+        except BaseException:
+            self.begun = False
+            raise
+
+
+LANDING = Landing()
 
 Entry = tuple[Path, Path, Path | None]
 """A target, where its new content lies until it is renamed, and a second name of its old content if there was one."""

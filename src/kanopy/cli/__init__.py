@@ -25,6 +25,7 @@ from typer.core import TyperGroup
 
 from kanopy._address import Address
 from kanopy._errors import Cancelled, InputError, KanopyError, in_words, some
+from kanopy._files import LANDING
 from kanopy._temporary import sweep
 from kanopy.cli import (
     assistant,
@@ -156,10 +157,13 @@ def _stoppable() -> Iterator[list[int]]:
     """
     came: list[int] = []
     before: dict[int, Any] = {}
+    LANDING.armed = LANDING.begun = False
     last = 0.0
 
     def stop(number: int, _frame: Any) -> None:
         nonlocal last
+        if LANDING.begun:
+            return  # the release is there: its status says so
         came.append(number)
         # Some send both at once: the second must not end the cleaning up.
         again, last = len(came) > 1 and time.monotonic() - last < 1, time.monotonic()

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from kanopy._errors import shown_address
+from kanopy._files import LANDING
 from kanopy._job.protection import changed_columns
 from kanopy.cli import options as o
 from kanopy.cli.console import counted, emit, grid, note, of_units, progress_bar, standard_output, worked_out
@@ -180,6 +181,7 @@ def publish(
         draw = _show_statement if settings.get("emit_sql") else _show
         displays.append(worked_out(result.summary(), lambda out: draw(out, result, output, report)))
 
+    LANDING.armed = str(output) != "-"  # a pipe that nobody reads must not hold a run that is stopped
     with standard_output(output) as output_path, progress_bar() as show:
         result, messages = release_to(
             data, job, Files(output_path, report, mapping, manifest, solution, bool(values), share, target),

@@ -215,7 +215,7 @@ class DatabaseEngine:
                 connection.run(f"create table {self.output} as {rows}")
                 columns = self._fetch(f"select * from {self.output} limit 0").columns
             yield columns, self.output
-            with self._told():
+            with _files.LANDING.attempt(), self._told():
                 connection.run("commit")
             ended = True
         finally:
@@ -327,7 +327,8 @@ class TableSink:
                         yield batch.cast(kinds)
 
                 yield register_io_source(again, schema=kinds)
-                connection.run("commit")
+                with _files.LANDING.attempt():
+                    connection.run("commit")
             except connection.errors as error:
                 raise refused(self.source, error) from None
             ended = True
