@@ -86,7 +86,7 @@ def test_identifiers_stay_home_and_the_note_says_so(shell: Shell, people: Path) 
 def test_without_json_people_read_words(shell: Shell, people: Path) -> None:
     run = shell("anonymize", people, "-q", "age,sex", "-k", "2", "-s", "ill", "--insensitive", "zip", "-o", "out.csv")
     assert run.status == 0
-    assert "Published untouched: zip, ill (sensitive, no model guards it)" in run.out
+    assert "Published unchanged: zip, ill (sensitive, no model guards it)" in run.out
     assert "Note: Published unchanged, although an attacker may know it: 'zip'" in run.words
     assert "k = 2" in run.out and "proved optimal" in run.out and "out.csv" in run.out
     looked = shell("check", "out.csv", "-q", "age,sex", "-s", "ill")

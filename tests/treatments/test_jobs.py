@@ -17,7 +17,9 @@ import kanopy
 from kanopy import Job, anonymize
 from kanopy._errors import JobError, KanopyError, VerificationFailed
 from kanopy.extend import Treatment, check
+from kanopy.release.evidence.provenance import ro_crate
 from kanopy.release.treated import treating
+from kanopy.report.documents.release_document import release_document
 from kanopy.verify.treatments import TreatedColumns, verify_treatment
 
 KEY = b"a key of sixteen bytes"
@@ -54,6 +56,22 @@ JOB = Job(
 @pytest.fixture(scope="module")
 def result(hospital):
     return anonymize(hospital, JOB, key=KEY)
+
+
+def test_no_document_says_that_a_treated_column_was_published_as_it_was():
+    rows = pl.DataFrame({"age": [30, 40] * 20, "ward": ["a", "b"] * 20, "pay": [1.5 * i for i in range(40)]})
+    job = Job(quasi="age", k=5, sensitive=["pay", "ward"], protect={"pay": {"method": "microaggregate", "size": 3}})
+    made = anonymize(rows, job)
+    columns = release_document(made.report.to_dict(), "t.csv").sections[1].parts[0].rows
+    fates = {name: fate for name, _, fate, _ in columns}
+    assert fates == {
+        "age": "as it was", "ward": "published as it was; no model guards it", "pay": "treated (microaggregate)",
+    }  # fmt: skip
+    page = made.report.to_html()
+    assert "ward: published as it is; pay: treated (microaggregate)" in page
+    assert "pay: published" not in page and "ward, pay" not in page
+    graph = {entry["@id"]: entry for entry in ro_crate(json.loads(made.manifest()))["@graph"]}
+    assert graph["#column-pay"]["value"] == "microaggregate" and graph["#column-ward"]["value"] == "published as it is"
 
 
 def test_a_plan_for_every_column_is_released_and_verified(hospital, result):

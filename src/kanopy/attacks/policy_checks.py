@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from kanopy.report.documents.document import MET, NOT_APPLICABLE, NOT_MET, TO_JUDGE, Part, Table
-from kanopy.report.text import percent, plural, whole
+from kanopy.report.text import methods_of, percent, plural, whole
 
 if TYPE_CHECKING:
     from kanopy.attacks.policies import Evidence
@@ -85,9 +85,11 @@ def _technique(evidence: Evidence, name: str) -> tuple[str, str, str]:
     if name not in evidence.release.columns:
         return "attribute suppression (not published)", whole(before), "–"
     after = evidence.release[name].n_unique()
-    pseudonymized = (evidence.manifest or {}).get("verified", {}).get("pseudonymized", [])
-    if name in pseudonymized:
+    verified = (evidence.manifest or {}).get("verified", {})
+    if name in verified.get("pseudonymized", []):
         return "pseudonymization (keyed hash)", whole(before), whole(after)
+    if (method := methods_of(verified.get("treatments", ())).get(name)) is not None:
+        return f"treatment ({method})", whole(before), whole(after)
     attacks = evidence.attacks
     if attacks is not None and name in attacks.quasi:
         return "generalization, cell suppression", whole(before), whole(after)

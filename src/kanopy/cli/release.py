@@ -350,7 +350,7 @@ def show_untouched(out: Any, result: Any) -> None:
         for how, names in guarded.items()
     ]
     if phrases:
-        out.print(Text(f"Published untouched: {('; ' if several else ', ').join(phrases)}"))
+        out.print(Text(f"Published unchanged: {('; ' if several else ', ').join(phrases)}"))
 
 
 def show_seconds(out: Any, seconds: dict[str, float]) -> None:

@@ -22,6 +22,7 @@ from kanopy._mixins import DictMixin, ReprMixin
 from kanopy.hierarchy.hierarchy import Hierarchy
 from kanopy.metrics.risk.class_sizes import Risk, SizeBin, risk, size_histogram
 from kanopy.privacy.sizes import KAnonymity
+from kanopy.report.text import described_models, lost_words, methods_of
 
 if TYPE_CHECKING:
     from kanopy.privacy.models import Model
@@ -298,16 +299,13 @@ class Report(ReprMixin):
     @property
     def lost(self) -> str:
         """What must be said first: which columns are wiped, and that most of the detail is gone; else nothing."""
-        from kanopy.report.text import lost_words
-
         return lost_words(self.facts.losses.get("loss"), self.facts.wiped)
 
     @property
     def untouched(self) -> tuple[str, ...]:
         """The columns that are published unchanged, because the job calls them sensitive or insensitive."""
         named = self.facts.roles.items()
-        treated = {name for treatment in self.facts.treatments for name in treatment["columns"]}
-        published_names = set(self.facts.after.columns) - treated
+        published_names = set(self.facts.after.columns) - methods_of(self.facts.treatments).keys()
         return tuple(name for name, role in named if role in UNTOUCHED and name in published_names)
 
     def guards(self, column: str) -> list[str]:
@@ -340,7 +338,7 @@ class Report(ReprMixin):
                 "verified": self.verified,
                 "seconds": facts.seconds,
                 "verdict": {"holds": self.holds, "sentence": self.sentence, "untouched": self.untouched},
-                "models": [{"name": model.name, "explanation": model.promise(self.counted)} for model in facts.models],
+                "models": described_models(facts.models, self.counted),
                 "recoding": "local" if levels is None else "full-domain",
                 "published": self.published_rows,
                 "roles": facts.roles,

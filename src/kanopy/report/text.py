@@ -6,7 +6,7 @@ import html
 import math
 import re
 import tomllib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cache
@@ -266,3 +266,20 @@ def lost_words(loss: float | None, wiped: Sequence[str]) -> str:
     """
     warning = sentence("release.gone", loss=loss) if loss is not None and loss > MOST_LOST else ""
     return " ".join(filter(None, [warning, sentence("release.wiped", names=listed(wiped, 8)) if wiped else ""]))
+
+
+def methods_of(treatments: Iterable[Mapping[str, Any]]) -> dict[str, str]:
+    """The method by which each treated column was changed: whatever its role is, it is not published as it was.
+
+    >>> methods_of([{"column": "pay", "method": "microaggregate", "columns": ["pay", "tax"]}])
+    {'pay': 'microaggregate', 'tax': 'microaggregate'}
+    """
+    return {name: treatment["method"] for treatment in treatments for name in treatment["columns"]}
+
+
+def described_models(models: Iterable[Any], counted: str) -> list[dict[str, Any]]:
+    """Privacy models with what they promise, and the sensitive columns that they look at."""
+    return [
+        {"name": model.name, "explanation": model.promise(counted), "columns": list(model.sensitive)}
+        for model in models
+    ]

@@ -136,7 +136,8 @@ def _speaking(column: ColumnView) -> bool:
 def _reason(column: ColumnView, verdict: Verdict, role: Role, is_open: bool) -> str:
     """Why, in plain words: the entry of the evidence that says most, and how many values there are."""
     seen = column.seen
-    shape = f"{seen.distinct:,} different values in {seen.rows:,} records"
+    values = "1 value" if seen.distinct == 1 else f"{seen.distinct:,} different values"
+    shape = f"{values} in {seen.rows:,} records"
     because = NOTHING if verdict.reason is None else _worded(verdict.reason.because, column)
     if column.instead and not column.context and "{meaning}" in (verdict.reason.because if verdict.reason else ""):
         because = column.instead

@@ -98,8 +98,11 @@ def check(
         )
         rest = " of rows that are not suppressed" if checked.suppressed_rows else ""
         for name, numbers in checked.sensitive.items():
-            distinct = counted(numbers["distinct"], "different value")
-            out.print(Text(f"{name}: every class{rest} has at least {distinct}."))
+            distinct = numbers["distinct"]
+            if distinct == 1:
+                out.print(Text(f"{name}: some classes{rest} have only one value: it is known of everybody in them."))
+            else:
+                out.print(Text(f"{name}: every class{rest} has at least {distinct:,} different values."))
         for model_check in checked.models:
             _show_model(out, model_check, checked.counted)
         if checked.beside is not None:

@@ -12,6 +12,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from kanopy.report.text import methods_of
+
 CONTEXT = [
     "https://w3id.org/ro/crate/1.1/context",
     {
@@ -116,9 +118,11 @@ def _columns(manifest: Mapping[str, Any]) -> list[dict[str, Any]]:
         for name, column_settings in manifest["job"]["columns"].items()
     }
     roles |= {name: roles.get(name, "undecided") for name in verified.get("left_out", [])}
+    methods = methods_of(verified.get("treatments", ()))
     columns_found = []
     for name, role in roles.items():
         treatment = "pseudonymization" if name in pseudonyms else TREATMENTS.get(role, "not published")
+        treatment = methods.get(name, treatment)
         details: list[dict[str, Any]] = [{"@type": "PropertyValue", "name": "role", "value": role}]
         for words, value_of_column in (("level", levels), ("loss", losses)):
             if name in value_of_column and value_of_column[name] is not None:

@@ -10,7 +10,7 @@ from typing import Any
 
 from kanopy.report.charts.marks import AFTER, BEFORE, framed
 from kanopy.report.documents.document import Document, Figure, Notes, Section, Table
-from kanopy.report.text import figure, percent, plural, whole
+from kanopy.report.text import figure, methods_of, percent, plural, whole
 
 SIGNATURES = ("Prepared by", "Reviewed by", "Released by")
 
@@ -47,18 +47,24 @@ def _promises(results: Mapping[str, Any]) -> Section:
 
 def _columns(results: Mapping[str, Any]) -> Section:
     generalized = {generalized_column["name"]: generalized_column for generalized_column in results["columns"]}
+    methods = methods_of(results.get("treatments", ()))
+    guarded = {name for model in results["models"] for name in model.get("columns", ())}
     rows = []
     for name, role in results["roles"].items():
         generalized_column = generalized.get(name)
         if generalized_column is not None:
             described = (
                 "as it was"
-                if generalized_column["level"] == 0
-                else f"generalized to {plural(generalized_column['published_label_count'], 'label')}"
+                if generalized_column["level"] == 0 or generalized_column["loss"] == 0
+                else f"published with {plural(generalized_column['published_label_count'], 'label')}"
             )
             loss = "–" if generalized_column["loss"] is None else percent(generalized_column["loss"])
+        elif name in methods:
+            described, loss = f"treated ({methods[name]})", "–"
         elif role in ("sensitive", "insensitive"):
-            described, loss = "published as it was", "–"
+            described = "published as it was"
+            described += "; no model guards it" if role == "sensitive" and name not in guarded else ""
+            loss = "–"
         else:
             described, loss = "not published", "–"
         rows.append((name, role, described, loss))
@@ -129,7 +135,10 @@ def _verification(results: Mapping[str, Any]) -> Section:
         if results["verified"]
         else "The release was not verified."
     )
-    rows = tuple((name.replace("_", " "), str(value)) for name, value in results["verification"].items())
+    rows = tuple(
+        (name.replace("_", " "), ("yes" if value else "no") if isinstance(value, bool) else whole(value))
+        for name, value in results["verification"].items()
+    )
     return Section("Verification", (words,), (Table("Second count", ("", "counted"), rows, (1,)),))
 
 

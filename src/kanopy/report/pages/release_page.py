@@ -14,7 +14,7 @@ from kanopy.report.pages import risk_sections as risks
 from kanopy.report.pages import utility_sections as words_of
 from kanopy.report.pages.treated import treated_section
 from kanopy.report.shell import Chapter, Tile, bar, bullets, explained, part, section, shell, table
-from kanopy.report.text import Markup, esc, lines, listed, percent, plural, sentence, told, whole
+from kanopy.report.text import Markup, esc, lines, listed, methods_of, percent, plural, sentence, told, whole
 
 if TYPE_CHECKING:
     from kanopy.report.report import ColumnReport, Findings, Preview, Report
@@ -36,7 +36,7 @@ def page(report: Report, *, values: bool = False) -> str:
             ("associations", words_of.pairs(utility)),
             ("counts", words_of.queries(utility)),
             ("learning", words_of.learning(utility)),
-            ("statistics", words_of.bounds(utility)),
+            ("statistics", words_of.bounds(utility, methods_of(report.facts.treatments))),
         ]
     if findings.notes:
         useful.append(("limits-of-this-page", section("What was not measured", "", bullets(findings.notes))))
@@ -219,16 +219,15 @@ def _fate(report: Report, role: str) -> str:
     names = [name for name, column_role in report.facts.roles.items() if column_role == role]
     published_names = [name for name in names if name in published]
     removed = [name for name in names if name not in published]
-    parts = (
-        [f"{listed(published_names, shown=12)}: published as {'it is' if len(published_names) == 1 else 'they are'}"]
-        if published_names
-        else []
-    )
+    methods = methods_of(report.facts.treatments)
+    plain = [name for name in published_names if name not in methods]
+    parts = [f"{listed(plain, shown=12)}: published as {'it is' if len(plain) == 1 else 'they are'}"] if plain else []
+    parts += [f"{name}: treated ({methods[name]})" for name in published_names if name in methods]
     if role == "sensitive" and published_names:
         parts += [
             f"{name}: guarded by {listed(report.guards(name))}" for name in published_names if report.guards(name)
         ]
-        bare = [name for name in published_names if not report.guards(name)]
+        bare = [name for name in plain if not report.guards(name)]
         parts += [f"{listed(bare, shown=12)}: no model guards {'it' if len(bare) == 1 else 'them'}"] if bare else []
     parts += [f"{listed(removed, shown=12)}: removed"] if removed else []
     return "; ".join(parts)

@@ -5,7 +5,7 @@ Each takes what `Assessment.to_dict` gives. A section about which nothing is kno
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from kanopy.report.charts import assessment as charts
@@ -102,8 +102,11 @@ def learning(results: Found) -> str:
     return part("utility.learning", f"<p>{LEGEND}</p>", pair(picture, listing), **learners[0])
 
 
-def bounds(results: Found) -> str:
-    """Statistics with bounds that hold whatever the original values were; `None` stands for a number withheld."""
+def bounds(results: Found, treated: Collection[str] = ()) -> str:
+    """Statistics with bounds that hold whatever the original values were; `None` stands for a number withheld.
+
+    What is said of columns that are published unchanged is not said of `treated` ones.
+    """
     stated = results["bounds"]
     if not stated:
         return ""
@@ -125,7 +128,8 @@ def bounds(results: Found) -> str:
         )
     bounds_shown = [entry for entry in stated if _open(entry) or not entry["holds"]]
     listing = records("utility.bounds", bounds_shown)
-    same = [entry["column"] for entry in stated if entry["column"] not in {every["column"] for every in bounds_shown}]
+    not_same = {*treated, *(entry["column"] for entry in bounds_shown)}
+    same = [entry["column"] for entry in stated if entry["column"] not in not_same]
     exact = sentence("utility.bounds.exact", names=listed(list(dict.fromkeys(same)), 12)) if same else ""
     withheld = told("utility.bounds.withheld") if WITHHELD in listing else ""
     return part("utility.bounds", pair(*pictures), listing, withheld, exact)
