@@ -29,12 +29,12 @@ class Design:
     """A weight that is missing or not above 0 in some rows."""
 
     @classmethod
-    def of(cls, guesses: Sequence[Guess], seen: Mapping[str, Values], rows: int) -> Design:
+    def of(cls, guesses: Sequence[Guess], seen: Mapping[str, Values]) -> Design:
         """The design that guessed roles speak of."""
         kinds = {guess.kind: guess.column for guess in guesses if guess.role == Role.WITHHELD and guess.kind}
         unit = next((guess.column for guess in guesses if guess.role == Role.UNIT), "")
         weight = kinds.get("weight", "")
-        usable = bool(weight) and seen[weight].rows == rows and _all_positive(seen[weight])
+        usable = bool(weight) and _weighs_every_row(seen[weight])
         return cls(weight if usable else "", kinds.get("household", ""), unit, "" if usable or not weight else weight)
 
     def settings(self, local: bool) -> Iterator[str]:
@@ -81,6 +81,14 @@ class Design:
             yield f"The household {self.household!r} is not used: its risk needs a sampling weight, and none was found."
 
 
-def _all_positive(seen: Values) -> bool:
-    lowest = seen.numbers.min() if seen.numeric and seen.decimal is None else None
-    return isinstance(lowest, float) and lowest > 0
+def _weighs_every_row(seen: Values) -> bool:
+    """Whether a run accepts the weights: a number above 0 in every row, and no word or code for a missing value."""
+    from kanopy._errors import KanopyError
+    from kanopy._table.encode import sampling_weights
+
+    if seen.missing_codes:
+        return False
+    try:
+        return len(sampling_weights(seen.column)) > 0
+    except KanopyError:
+        return False

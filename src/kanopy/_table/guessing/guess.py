@@ -156,7 +156,7 @@ def _worded(because: str, column: ColumnView) -> str:
     values = meaning_of_values(seen) if "{values}" in because else None
     other = next((relative for fact, relative in column.context.items() if fact != "relation"), "")
     return because.format(
-        meaning=column.meaning.says if column.meaning else "",
+        meaning=_meaning(column),
         values=values.says if values else "",
         number=number_of_people(seen) if "{number}" in because else "",
         pointer=seen.points_at_people or "",
@@ -171,6 +171,13 @@ def _worded(because: str, column: ColumnView) -> str:
         relation=column.context.get("relation", ""),
         other=other,
     )
+
+
+def _meaning(column: ColumnView) -> str:
+    """What the name means, in words; a name that its values do not show to be one of people may be of a thing."""
+    if column.has("called a name") and not agrees(column):
+        return "a name, of a person or of a thing"
+    return column.meaning.says if column.meaning else ""
 
 
 def _hint(column: ColumnView, role: Role) -> str | None:
