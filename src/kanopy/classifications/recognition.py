@@ -50,6 +50,7 @@ TOGETHER: Mapping[str, tuple[str, ...]] = {
     "soc": ("soc-2018+soc-2010",),
 }  # fmt: skip
 """Versions that are tried together where none knows at least `MIXED` of the values and both know `BETTER` more."""
+_DECIMAL_NUMBER = re.compile(r"\d+(\.\d+)?")
 _WORDS = re.compile(r"[A-Z]?[a-zß-ÿ]+|[A-Z]+(?![a-z])|\d+")
 
 
@@ -216,6 +217,8 @@ def _best_version(name: str, tried: list[str], held: Mapping[str, int], words: f
         matches = match_values(classification, tried, nearest=named)
         if matches.rate < least or (not named and len(tried) < LEAST_DIFFERENT) or not matches.ranks.any():
             continue  # where all lie at the broadest level, there is nothing above to generalize to
+        if not named and _are_measured(matches):
+            continue
         numbers = _plain_numbers(classification, matches)
         if numbers and not _are_codes(numbers, matches, named, strict):
             continue
@@ -288,6 +291,21 @@ def _plain_numbers(classification: Classification, matches: Matches) -> list[int
     whole = [value.strip().removesuffix(".0") for value in codes]  # whole numbers that a file writes as decimal ones
     numbers = [int(value) for value in whole if value.isdecimal() and len(value) <= longest]
     return numbers if numbers and 2 * len(numbers) > len(codes) else []
+
+
+def _are_measured(matches: Matches) -> bool:
+    """Whether values found as codes are mostly numbers, some with a decimal point, and none with a zero in front.
+
+    Means and rates match codes with points, such as those of NACE and ICD-9, by chance.
+    """
+    codes = [value.strip() for value, how in zip(matches.values, matches.how, strict=True) if how in FOUND_BY_CODE]
+    numbers = [value for value in codes if _DECIMAL_NUMBER.fullmatch(value)]
+    measured = any("." in value and not value.endswith(".0") for value in numbers)
+    return (
+        measured
+        and 2 * len(numbers) > len(codes)
+        and not any(value[:2].isdecimal() and value[0] == "0" for value in codes)
+    )
 
 
 def _are_codes(numbers: Sequence[int], matches: Matches, named: bool, strict: bool) -> bool:
