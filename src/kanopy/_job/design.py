@@ -26,7 +26,7 @@ class Design:
     household: str = ""
     unit: str = ""
     unusable: str = ""
-    """A weight that is missing or not above 0 in some rows."""
+    """A weight that is missing or not above 0 in some rows, or above 1 in none."""
 
     @classmethod
     def of(cls, guesses: Sequence[Guess], seen: Mapping[str, Values]) -> Design:
@@ -64,8 +64,8 @@ class Design:
         """What the job does not use, and why."""
         if self.unusable:
             yield (
-                f"The sampling weight {self.unusable!r} is not used: it is missing or not above 0 in some rows. "
-                "Correct it, and name it as sampling-weight."
+                f"The sampling weight {self.unusable!r} is not used: missing or not above 0 in some rows, or never "
+                "above 1. Correct it, and name it as sampling-weight."
             )
         if self.weight and self.unit:
             yield (
@@ -82,13 +82,16 @@ class Design:
 
 
 def _weighs_every_row(seen: Values) -> bool:
-    """Whether a run accepts the weights: a number above 0 in every row, and no word or code for a missing value."""
+    """Whether each row says how many people it stands for: a number above 0, and no word or code for a missing value.
+
+    Numbers of which none is above 1 are chances of being drawn, not weights.
+    """
     from kanopy._errors import KanopyError
     from kanopy._table.encode import sampling_weights
 
     if seen.missing_codes:
         return False
     try:
-        return len(sampling_weights(seen.column)) > 0
+        return float(sampling_weights(seen.column).max(initial=0.0)) > 1
     except KanopyError:
         return False

@@ -366,7 +366,7 @@ def _decide(guesses: list[Guess], rows: int, hidden: list[str]) -> Iterator[str]
     alone = [guess.column for guess in guesses if guess.alone and guess.role in (Role.SENSITIVE, Role.INSENSITIVE)]
     if alone:
         yield (
-            "Published unchanged, although most records have a unique value, which can re-identify them: "
+            "Published unchanged, although many records have a unique value, which can re-identify them: "
             f"{some(alone)}. Round or leave out what an attacker may know."
         )
 

@@ -113,7 +113,9 @@ def _guess(column: ColumnView, verdict: Verdict, other: Guess | None = None) -> 
     if role != Role.UNDECIDED and not is_open:
         sure = verdict.probability >= fitted.sure and agree and not (column.has("partly") or column.has("faint"))
         certainty = SURE if sure else LIKELY if verdict.probability >= fitted.likely else UNSURE
-    hint = _hint(column, role) if other is None or other.role != role else other.hierarchy_hint
+    hint = _hint(column, role)
+    if other is not None and other.role == role and (other.hierarchy_hint != "date" or column.has("dates")):
+        hint = other.hierarchy_hint  # numbers may say what dates beside them say, and are no dates
     entry = column.table.standards.get(column.name)
     kind = entry.kind if entry is not None else ""
     return Guess(

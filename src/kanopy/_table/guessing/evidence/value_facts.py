@@ -31,6 +31,8 @@ weighed, such as cars or babies, hardly differs three times from the lightest tw
 MOVES, FEWEST_TO_COMPARE = 0.6, 10
 """A rank correlation from which on two measures go together; fewer pairs tell nothing."""
 MOST_COMPARED = 2000
+RARELY, SOMETIMES = 0.2, 0.3
+"""Phrases have digits in fewer, and blanks between words in more of the values."""
 FARTHEST, NEAR, FINE, SHORTEST_CODE = 180.0, 30.0, 1000, 1000
 FIRST_YEAR, LAST_YEAR, OLDEST = 1850, 2040, 115
 YES, NO = frozenset(TRUE), frozenset(FALSE)
@@ -256,6 +258,9 @@ FACTS: dict[str, FactFunction] = {
     "few rows": _of(lambda seen: seen.rows < FEWEST_ROWS_TO_JUDGE),
     "fewer rows": lambda column, argument: column.seen.rows < int(argument),
     "leading zeros": _of(lambda seen: seen.leading_zeros),
+    "phrases": _of(
+        lambda seen: seen.text and seen.share(r"\d") < RARELY and seen.share(r"\p{L}\s+\S*\p{L}") >= SOMETIMES
+    ),
     "codes": _of(lambda seen: seen.codes),
     "long texts": _of(_many_long),
     "longer": lambda column, argument: column.seen.length > float(argument),
