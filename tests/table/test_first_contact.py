@@ -218,6 +218,26 @@ def test_a_weight_that_is_missing_somewhere_is_not_used_and_the_job_runs(odd: st
     assert guessed.job.sampling_weight is None and kanopy.anonymize(table, guessed.job).smallest_class >= 5
 
 
+def test_chances_of_being_drawn_are_no_weights() -> None:
+    table = {"age": [20 + row % 40 for row in range(ROWS)], "incl.prob": drawn([0.02, 0.14, 0.05])}
+    guessed = kanopy.guess_job(table)
+    assert guessed.job.sampling_weight is None and any("'incl.prob' is not used" in note for note in guessed.decide)
+
+
+def test_numbers_that_say_what_dates_say_are_not_called_dates() -> None:
+    """The number of a week's stories, and the days of a treatment, were dates in an unknown format."""
+    weeks = [f"2019-{1 + row // 40:02}-{1 + row // 10 % 4 * 7:02}" for row in range(ROWS)]
+    stories = ["NA" if row // 10 == 3 else f"{900 + 17 * (row // 10)}.5" for row in range(ROWS)]
+    guessed = kanopy.guess_job({"week": weeks, "all_stories": stories, "age": drawn([*range(20, 60)])})
+    assert not any("unknown format" in note for note in guessed.decide)
+
+
+def test_subjects_of_lessons_are_no_persons() -> None:
+    lessons = drawn(["Modern Art", "Human Biology", "World History", "Art and Design", "Applied Mathematics"] * 5)
+    found = guesses({"subject": lessons, "room": [f"R{lesson[:3]}" for lesson in lessons], "age": drawn([*range(9)])})
+    assert found["subject"].role not in (Role.UNIT, Role.IDENTIFIER)
+
+
 def test_names_of_things_are_not_called_names_of_people() -> None:
     """A weather station's name and a column of answers called doctor were called names of people."""
     stations = [
