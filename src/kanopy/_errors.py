@@ -15,10 +15,12 @@ from typing import Any
 
 from kanopy._address import shown_address as shown_address
 from kanopy._address import without_addresses
+from kanopy._lazy import public
 
 SHOWN = 5
 
 
+@public("kanopy")
 class KanopyError(Exception):
     """The root of all errors raised on purpose."""
 
@@ -30,6 +32,7 @@ class KanopyError(Exception):
         )
 
 
+@public("kanopy.extend")
 class InputError(KanopyError):
     """Something the user gave is wrong: a file, a column, a value, an option; `mistakes` lists all there are."""
 
@@ -40,14 +43,17 @@ class DataError(InputError):
     """The table itself cannot be used as it is."""
 
 
+@public("kanopy.extend")
 class HierarchyError(InputError):
     """A hierarchy is malformed, does not nest, or does not fit the data."""
 
 
+@public("kanopy.extend")
 class OntologyError(InputError):
     """An ontology file is malformed, or a term or sense is not in it."""
 
 
+@public("kanopy.extend")
 class JobError(InputError):
     """The job asks for something contradictory or out of range."""
 
@@ -81,6 +87,7 @@ class Hint(str):
         return {"change": str(self), "settings": self.settings, "loss": None}
 
 
+@public("kanopy")
 class NoSolution(KanopyError):
     """No release satisfies the job. This is an answer, not a crash.
 

@@ -68,7 +68,7 @@ class Declared(ReprMixin):
     >>> from kanopy.search.full_domain.optimal import Optimal
     >>> Optimal(threads="two")
     Traceback (most recent call last):
-    kanopy._errors.JobError: threads of the algorithm 'optimal' must be a whole number of at least 1, not 'two'.
+    kanopy.extend.JobError: threads of the algorithm 'optimal' must be a whole number of at least 1, not 'two'.
     """
 
     family: ClassVar[str] = ""

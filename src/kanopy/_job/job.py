@@ -25,6 +25,7 @@ from kanopy._job.parameter_types import (
     known_metrics,
 )
 from kanopy._job.protection import Protect, settle_models, settle_protection
+from kanopy._lazy import public
 from kanopy._mixins import shown_by
 from kanopy._parameter_types import (
     Anything,
@@ -66,6 +67,7 @@ UNSAID: Any = None
 Columns = str | Iterable[str]
 
 
+@public("kanopy")
 @dataclass(frozen=True)
 class Job(Declared):
     """What to publish, and how safe it must be. What nobody named is not published.
@@ -116,7 +118,7 @@ class Job(Declared):
 
     >>> Job(quasi="age", k=1, metric="los")
     Traceback (most recent call last):
-    kanopy._errors.JobError: 2 settings are wrong:
+    kanopy.extend.JobError: 2 settings are wrong:
       - k must be a whole number of at least 2, not 1. With k = 1 every row may be unique.
       - metric must be ... not 'los'. Did you mean 'loss'?
     """

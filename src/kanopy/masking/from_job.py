@@ -58,7 +58,7 @@ def _not_taken_over(job: Any) -> list[str]:
 
 
 def job_for_masking(job: Any, text: Sequence[str] | None = None) -> MaskJob:
-    """An ordinary job (`kanopy._job.job.Job`) as one for masking.
+    """An ordinary job (`kanopy.Job`) as one for masking.
 
     `text` are the quasi-identifiers that are compared by meaning: all of them if not given.
     """

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from kanopy._errors import JobError, near_miss, short, some
+from kanopy._lazy import public
 from kanopy._mixins import shown_by
 from kanopy._parameter_types import (
     Anything,
@@ -68,6 +69,7 @@ GUIDE = Needs(
 )
 
 
+@public("kanopy")
 @dataclass(frozen=True)
 class MaskJob(Declared):
     """What to mask and how.

@@ -8,6 +8,7 @@ from typing import Any
 from kanopy._arrays import Mask
 from kanopy._core.classes import Classes
 from kanopy._errors import JobError, near_miss, short
+from kanopy._lazy import public
 from kanopy._parameter_types import collected, refuse
 from kanopy._parameters import faults_of_class, make, parameters_of
 from kanopy._registry import Named
@@ -95,6 +96,7 @@ def parse_model(text: str) -> Model:
     return make(kind, values, f" {usage}")
 
 
+@public("kanopy.privacy")
 def make_model(source: ModelSource) -> Model:
     """A model from whatever a job gives for it.
 

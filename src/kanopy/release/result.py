@@ -13,6 +13,7 @@ import numpy as np
 from kanopy._core.units import ALL, KNOWN_ALL
 from kanopy._errors import JobError, NotAvailable
 from kanopy._job.job import Job
+from kanopy._lazy import public
 from kanopy._progress import Callback, Clock
 from kanopy.engine.distinct_rows import DistinctRows, RowsElsewhere
 from kanopy.release.prepare import Generalizable, Prepared, Substitutable
@@ -40,6 +41,7 @@ MASKING_LOSSES = ("dm", "dm_per_record", "c_avg", "ic_loss", "lm", "ncp")
 MASKING_METRIC = "semantic_quality"
 
 
+@public("kanopy")
 @dataclass(frozen=True, eq=False, repr=False)
 class Result:
     """A verified release, whatever engine made it.
