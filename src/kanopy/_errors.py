@@ -252,3 +252,23 @@ def near_miss(name: str, known: Iterable[str]) -> str:
     if close:
         return "Did you mean " + " or ".join(repr(folded[match]) for match in close) + "?"
     return "Known: " + (some(options) if options else "none") + "."
+
+
+def refuse(mistakes: list[str], error: type[InputError] = JobError) -> None:
+    """Raise one error that lists all mistakes, unless there are none."""
+    if not mistakes:
+        return
+    mistakes = list(dict.fromkeys(mistakes))
+    listed = "".join(f"\n  - {mistake}" for mistake in mistakes)
+    exception = error(mistakes[0] if len(mistakes) == 1 else f"{len(mistakes)} settings are wrong:{listed}")
+    exception.mistakes = tuple(mistakes)
+    raise exception
+
+
+@contextmanager
+def collected(mistakes: list[str]) -> Iterator[None]:
+    """What is refused in the block is added to the mistakes, and work goes on."""
+    try:
+        yield
+    except InputError as error:
+        mistakes += error.mistakes or (str(error),)

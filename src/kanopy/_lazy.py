@@ -57,6 +57,7 @@ def deprecated(old: str, instead: str, since: str, until: str, *, stacklevel: in
     """Warn whoever uses `old`, which still works: what to use instead, and the version that no longer has it.
 
     >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warnings.simplefilter("always")
     ...     deprecated("kanopy.old", "kanopy.new", since="1.2", until="2.0")
     >>> print(caught[0].message)
     kanopy.old is deprecated since Kanopy 1.2 and is removed in 2.0. Use kanopy.new instead.

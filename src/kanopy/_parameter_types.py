@@ -10,13 +10,12 @@ import json
 import math
 import numbers
 import operator
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
-from kanopy._errors import InputError, JobError, near_miss, short, some
+from kanopy._errors import collected, near_miss, refuse, short, some
 from kanopy._lazy import public
 
 LARGEST = 2**63 - 1
@@ -464,26 +463,6 @@ def _json(text: str) -> Any:
         return json.loads(text)
     except (ValueError, RecursionError):
         return None
-
-
-def refuse(mistakes: list[str], error: type[InputError] = JobError) -> None:
-    """Raise one error that lists all mistakes, unless there are none."""
-    if not mistakes:
-        return
-    mistakes = list(dict.fromkeys(mistakes))
-    listed = "".join(f"\n  - {mistake}" for mistake in mistakes)
-    exception = error(mistakes[0] if len(mistakes) == 1 else f"{len(mistakes)} settings are wrong:{listed}")
-    exception.mistakes = tuple(mistakes)
-    raise exception
-
-
-@contextmanager
-def collected(mistakes: list[str]) -> Iterator[None]:
-    """What is refused in the block is added to the mistakes, and work goes on."""
-    try:
-        yield
-    except InputError as error:
-        mistakes += error.mistakes or (str(error),)
 
 
 def taken(kind: ParameterType, value: Any, label: str = "It") -> Any:

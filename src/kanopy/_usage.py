@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any, ParamSpec, TypeVar
 
-from kanopy._parameter_types import refuse
+from kanopy._errors import refuse
 
 P = ParamSpec("P")
 R = TypeVar("R")

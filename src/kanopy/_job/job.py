@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from kanopy._core.units import known_rows
-from kanopy._errors import JobError, near_miss, some
+from kanopy._errors import JobError, collected, near_miss, refuse, some
 from kanopy._job import parameter_types as kinds
 from kanopy._job import usage
 from kanopy._job.parameter_types import (
@@ -39,8 +39,6 @@ from kanopy._parameter_types import (
     Seconds,
     Share,
     Text,
-    collected,
-    refuse,
     taken,
 )
 from kanopy._parameters import Declared, parameters_of

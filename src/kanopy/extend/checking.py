@@ -6,9 +6,8 @@ import traceback
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from kanopy._errors import InputError, KanopyError, near_miss, short
+from kanopy._errors import InputError, KanopyError, near_miss, refuse, short
 from kanopy._lazy import public
-from kanopy._parameter_types import refuse
 from kanopy._usage import Needs, refuse_in_vain
 from kanopy.hierarchy.builders.base import Builder
 from kanopy.hierarchy.builders.registry import BUILDERS
