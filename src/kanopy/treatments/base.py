@@ -143,12 +143,12 @@ class Treatment(Declared):
         return self
 
     def writes(self, column: str) -> tuple[str, ...]:
-        """The columns that it changes."""
-        return (column,)
+        """The columns that it changes: the column, and those that it treats `together` with it."""
+        return (column, *getattr(self, "together", ()))
 
     def reads(self, column: str) -> tuple[str, ...]:
-        """The columns that it looks at besides."""
-        return ()
+        """The columns that it looks at besides: those whose strata it stays `within`."""
+        return tuple(getattr(self, "within", ()))
 
     def measures(self, column: str) -> dict[str, pl.Expr]:
         """What it must know of the whole table before it treats a piece: expressions that give one value each."""
