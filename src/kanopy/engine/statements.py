@@ -252,7 +252,7 @@ def check_statement(output: str, dialect: str) -> None:
 
     >>> check_statement("release.csv", "duckdb")
     Traceback (most recent call last):
-    kanopy._errors.JobError: Statements are written to a .sql file. Name it release.sql.
+    kanopy.extend.JobError: Statements are written to a .sql file. Name it release.sql.
     """
     if dialect not in DIALECTS:
         raise JobError(f"Statements are not handed out for {dialect!r}. {near_miss(dialect, DIALECTS)}")

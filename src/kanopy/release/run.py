@@ -19,6 +19,7 @@ import numpy as np
 from kanopy._errors import Hint, NoSolution
 from kanopy._job.coercion import as_job
 from kanopy._job.job import Job
+from kanopy._lazy import public
 from kanopy._progress import SILENT, Callback, Clock, Progress
 from kanopy._table.column import used_categories
 from kanopy.release.links.traces import link_of, untied, with_traces
@@ -231,6 +232,7 @@ class MemorySteps(Steps):
         return (*self._about_link, *about_order(applied.prepared, applied.job, applied.kept))
 
 
+@public("kanopy")
 def anonymize(
     data: Any,
     job: JobSource,
@@ -270,6 +272,7 @@ def anonymize(
     )[0]  # fmt: skip
 
 
+@public("kanopy")
 def mask(
     data: Any,
     job: MaskJob,
