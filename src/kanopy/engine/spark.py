@@ -14,7 +14,7 @@ import socket
 import subprocess
 import sys
 import urllib.parse
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -128,6 +128,11 @@ class SparkEngine:
             if self._files.exists(self._path):
                 raise DataError(f"{output} exists already. Give another name: folders are never overwritten.")
 
+    @property
+    def plain_types(self) -> Mapping[str, str]:
+        """Spark has no enumerations."""
+        return {}
+
     @cached_property
     def schema(self) -> pl.Schema:
         """The columns with their types."""
@@ -180,6 +185,10 @@ class SparkEngine:
             table = table.withColumn(ORDER, functions.monotonically_increasing_id())
         table.createOrReplaceTempView(SOURCE)
         published = self.session.sql(asked.shuffled() if self.shuffle else asked.published())
+        quote = asked.dialect.name  # metadata of columns list values, such as those that were indexed
+        published = published.select(
+            *(functions.col(quote(name)).alias(name, metadata={}) for name in published.columns)
+        )
         aside = None
         try:
             if self.output is not None:

@@ -5,8 +5,8 @@ Everything is one `GROUP BY` and one join with a small table of fragments: per d
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -84,6 +84,8 @@ class Statements:
     """Whether rows of the source can be told in their order: a table, not a query."""
     parted: bool | None = None
     """Whether the rows of a distinct row may fall into several fragments, where the fragments are not here to tell."""
+    plain: Mapping[str, str] = field(default_factory=dict)
+    """The types of columns that must not keep their own."""
 
     @property
     def keys(self) -> list[str]:
@@ -140,6 +142,8 @@ class Statements:
         """What a column is published as."""
         plan, quote = self.plan, self.dialect.name
         expression = f"t.{quote(name)}"
+        if name in self.plain:
+            expression = f"cast({expression} as {self.plain[name]})"
         if name in plan.quasi:
             label = f"p.l{plan.quasi.index(name)}"
             # A column that is published as it was keeps its type; values that mean missing are missing.
@@ -248,7 +252,7 @@ def check_statement(output: str, dialect: str) -> None:
 
     >>> check_statement("release.csv", "duckdb")
     Traceback (most recent call last):
-    kanopy._errors.JobError: Statements are written to a .sql file. Name it release.sql.
+    kanopy.extend.JobError: Statements are written to a .sql file. Name it release.sql.
     """
     if dialect not in DIALECTS:
         raise JobError(f"Statements are not handed out for {dialect!r}. {near_miss(dialect, DIALECTS)}")
