@@ -44,7 +44,7 @@ class DataPage(ColumnsPage):
                 self._openers()
             return
         with ui.element("div").classes("row-flex"):
-            title("Data", "Say what each column is; what is undecided stays at home.")
+            title("Data", "Say what each column is. Undecided columns are not published.")
             ui.element("div").classes("grow")
             button("Prepare …", self.attempt(lambda *_: Preparing(self)), icon="content_cut",
                    hint="Choose rows, draw a sample, replace values, change types, join a table")  # fmt: skip
@@ -112,8 +112,9 @@ class DataPage(ColumnsPage):
             button("Open the example", self.attempt(lambda *_: self._example()), icon="science")
             if not self.controller.project.work.source:
                 heading("Or go on with a project", 3)
-                pack = ui.upload(label="A project as one file (.kanopy)", auto_upload=True, max_files=1,
-                                 max_file_size=UPLOAD_LIMIT)  # fmt: skip
+                with ui.element("div").classes("drop"):
+                    pack = ui.upload(label="Drop a project file (.kanopy), or press +", auto_upload=True, max_files=1,
+                                     max_file_size=UPLOAD_LIMIT)  # fmt: skip
                 pack.on_upload(self.attempt(self._unpacked))
                 labelled(pack, "Open a project file")
 
