@@ -21,28 +21,29 @@ SEED = 11
 
 def survey() -> pl.DataFrame:
     """Households of a survey, with a sampling weight."""
-    draw, rows = random.Random(SEED), []
-    for household in range(260):
-        region, size = draw.choice(["north", "south", "east", "west"]), draw.randint(1, 4)
-        for _ in range(size):
-            rows.append({
-                "household_id": household, "region": region, "sex": draw.choice(["f", "m"]), "age": draw.randint(18, 80),
-                "health": draw.choice(["good", "fair", "poor"]), "sample_weight": draw.randint(50, 400),
-            })  # fmt: skip
-    return pl.DataFrame(rows)
+    draw = random.Random(SEED)
+    homes = [number for number in range(260) for _ in range(draw.randint(1, 4))]
+    regions = [draw.choice(["north", "south", "east", "west"]) for _ in range(260)]
+    return pl.DataFrame({
+        "household_id": homes, "region": [regions[home] for home in homes],
+        "sex": [draw.choice(["f", "m"]) for _ in homes], "age": [draw.randint(18, 80) for _ in homes],
+        "health": [draw.choice(["good", "fair", "poor"]) for _ in homes],
+        "sample_weight": [draw.randint(50, 400) for _ in homes],
+    })  # fmt: skip
 
 
 def visits() -> pl.DataFrame:
     """Several visits of each patient."""
-    draw, rows = random.Random(SEED), []
-    for patient in range(220):
-        sex, born = draw.choice(["f", "m"]), draw.randint(1940, 1999)
-        for number in range(draw.randint(1, 3)):
-            rows.append({
-                "patient_id": f"P{patient:04d}", "sex": sex, "born": born, "ward": draw.choice(["A", "B", "C"]),
-                "day": f"2024-0{1 + number}-{draw.randint(1, 28):02d}", "result": draw.choice(["pos", "neg"]),
-            })  # fmt: skip
-    return pl.DataFrame(rows)
+    draw = random.Random(SEED)
+    patients = [number for number in range(220) for _ in range(draw.randint(1, 3))]
+    sexes = [draw.choice(["f", "m"]) for _ in range(220)]
+    born = [draw.randint(1940, 1999) for _ in range(220)]
+    return pl.DataFrame({
+        "patient_id": [f"P{number:04d}" for number in patients], "sex": [sexes[number] for number in patients],
+        "born": [born[number] for number in patients], "ward": [draw.choice(["A", "B", "C"]) for _ in patients],
+        "day": [f"2024-0{draw.randint(1, 9)}-{draw.randint(1, 28):02d}" for _ in patients],
+        "result": [draw.choice(["pos", "neg"]) for _ in patients],
+    })  # fmt: skip
 
 
 def wide() -> pl.DataFrame:
@@ -84,7 +85,7 @@ def taken_home(page: Any, server: Any, source: Path, folder: Path) -> tuple[byte
 PATHS: Mapping[str, tuple[Callable[[], pl.DataFrame], dict[str, str], str]] = {
     "survey": (
         survey, {"household_id": "Household", "sample_weight": "Weight", "region": "Quasi", "sex": "Quasi",
-                 "age": "Quasi", "health": "Sensitive"}, "individual-risk",
+                 "age": "Quasi", "health": "Sensitive"}, "l-distinct",
     ),
     "visits": (
         visits, {"patient_id": "Unit", "sex": "Quasi", "born": "Quasi", "ward": "Insensitive", "day": "Withheld",
@@ -132,7 +133,10 @@ def test_the_whole_path_with_fields_only(
         if model:
             page.get_by_role("button", name="Add a model").click()
             page.get_by_label("Find a model").fill(model)
-            page.get_by_role("button", name=re.compile(f"{model}")).first.click()
+            page.get_by_label(f"Model {model}", exact=True).click()
+            page.get_by_label("Column", exact=True).click()
+            page.get_by_role("option", name="health", exact=True).click()
+            page.get_by_label("L", exact=True).fill("2")
             page.get_by_role("button", name="Add", exact=True).click()
             page.locator(".model").get_by_text(model).wait_for()
         page.get_by_role("button", name="Run", exact=True).click()
@@ -184,7 +188,6 @@ def test_faults_of_the_first_edition_stay_mended(
 
         # `in use` stands beside the hierarchy that is in use, and moves with it.
         go(page, "Hierarchies")
-        page.get_by_role("button", name="age", exact=True).click()
         uses = page.get_by_role("button", name=re.compile("^Use: Use"))
         uses.nth(1).wait_for(timeout=60_000)
         uses.nth(1).click()

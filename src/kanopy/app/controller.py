@@ -31,6 +31,7 @@ print(result)
 """
 LARGEST_JOB, LARGEST_TEXT = 200_000_000, 5_000_000
 """Bytes of an unpacked job with its hierarchies, and of the job alone."""
+SURVEY_FIELDS = ("sampling_weight", "household")
 SUFFIXES = (".csv", ".tsv", ".parquet", ".xlsx", ".arrow")
 
 
@@ -142,7 +143,8 @@ class Controller(Reviewing, TaskCache):
             job = work.job if column not in work.job.quasi else work.job.with_role(column, "withheld")
             if job.roles.get(column, "undecided") == "undecided":
                 job = job.with_role(column, "withheld")
-            return replace(work, job=job.replaced(**{field: column}))
+            others = [name for name in SURVEY_FIELDS if name != field and getattr(job, name) == column]
+            return replace(work, job=job.replaced(**dict.fromkeys(others), **{field: column}))
 
         self.project.change(words, change)
 
