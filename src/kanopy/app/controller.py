@@ -16,7 +16,7 @@ from typing import Any
 
 from kanopy._errors import JobError, KanopyError, shown_address
 from kanopy._job.job import Job
-from kanopy.app.project import Work
+from kanopy.app.project import Project, Work
 from kanopy.app.reviewing import Reviewing
 from kanopy.app.table_digest import Signature, digest_of, is_local, resolved, signature
 from kanopy.app.task_cache import READING, TaskCache
@@ -94,6 +94,19 @@ class Controller(Reviewing, TaskCache):
         self._store(self._request("table.profiles", READING)[0], profiles)
         self.schedule_prefetch(0.0)
         return dict(opened_table)
+
+    def switch_project(self, folder: Path) -> None:
+        """Close the project and open another one, in every window."""
+        if self.underway is not None:
+            raise JobError(f"{self.underway.what} is under way. Wait for it, or cancel it first.")
+        other = Project(folder)
+        before, self.project = self.project, other
+        before.listeners.clear()
+        before.close()
+        other.listeners.append(self.notify)
+        self._results.clear()
+        self._known_table, self._shown_state = ((), ""), "same"
+        self.notify()
 
     async def keep_upload(self, file: Any) -> str:
         """Keep an uploaded file, piece by piece: it need not fit into memory; returns how the project calls it."""

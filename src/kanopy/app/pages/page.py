@@ -38,21 +38,24 @@ class Page:
 
     def show(self) -> None:
         """Write the page into the present container."""
-        from kanopy.app.widgets.elements import button, card
-
         # The framework writes the landmark `main` around it.
         self.root = ui.element("div").classes("content")
         self.root.props["id"] = "main"
         self._seen = self.state()
         self._written: dict[str, Any] = {}
+        self._build_or_say()
+        self._written = self._texts()
+
+    def _build_or_say(self) -> None:
+        from kanopy.app.widgets.elements import button, card
+
         with self.root:
-            if self.needs_table and not self.controller.project.work.source:
-                with card():
-                    ui.label("Open a table first.").classes("strong")
-                    button("Go to Data", lambda: ui.navigate.to("/"), kind="main", icon="table_view")
+            if not self.needs_table or self.controller.project.work.source:
+                self.build()
                 return
-            self.build()
-            self._written = self._texts()
+            with card():
+                ui.label("Open a table first.").classes("strong")
+                button("Go to Data", lambda: ui.navigate.to("/"), kind="main", icon="table_view")
 
     def build(self) -> None:
         """Write the content of the page."""
@@ -79,8 +82,7 @@ class Page:
         written = self._written
         typed = {name: text for name, text in self._texts().items() if name in written and text != written[name]}
         self.root.clear()
-        with self.root:
-            self.build()
+        self._build_or_say()
         self._written = self._texts()
         for name, field in self._text_fields():
             if name in typed and self._written[name] == written[name]:

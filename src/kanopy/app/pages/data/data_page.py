@@ -10,6 +10,7 @@ from kanopy._table.roles import Role
 from kanopy.app.pages.data.columns_page import ColumnsPage
 from kanopy.app.pages.data.importing import Importing
 from kanopy.app.pages.data.preparing import TESTS, Preparing
+from kanopy.app.pages.data.projects import Projects
 from kanopy.app.pages.data.treatments import Treatments
 from kanopy.app.server import UPLOAD_LIMIT
 from kanopy.app.task_cache import READING
@@ -39,7 +40,10 @@ class DataPage(ColumnsPage):
         self._built_for = self._basis()
         self.__dict__.pop("_shown", None)
         if not self.controller.project.work.source:
-            title("Which table is it?", "Nothing leaves this machine: the page is served from here, to here.")
+            with ui.element("div").classes("row-flex"):
+                title("Which table is it?", "Nothing leaves this machine: the page is served from here, to here.")
+                ui.element("div").classes("grow")
+                self._projects_button()
             with ui.element("div").classes("two"):
                 self._openers()
             return
@@ -52,6 +56,7 @@ class DataPage(ColumnsPage):
                    icon="tune", hint="Separator, encoding, header row, sheet, missing codes")  # fmt: skip
             button("Use a job file …", self.attempt(lambda *_: self._ask_job()), icon="upload_file")
             button("Open another table", self._ask_other, icon="folder_open")
+            self._projects_button()
         self._tiles = ui.element("div")
         self._columns_card()
         self._total: int | None = None
@@ -85,6 +90,10 @@ class DataPage(ColumnsPage):
             self._names = names[:COLUMNS_AT_ONCE]
             self._grid = Grid(label="Rows of the table", aligned={0: "right"}, tall=True)
         self.later(self._load)
+
+    def _projects_button(self) -> None:
+        button("Projects …", self.attempt(lambda *_: Projects(self)), icon="folder_copy",
+               hint="Open, begin or delete a project")  # fmt: skip
 
     # ---- opening ------------------------------------------------------------------------------------------
 
