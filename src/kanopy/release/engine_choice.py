@@ -111,7 +111,7 @@ def open_engine(
         what = "a table of Spark" if name == "spark" else "a table of a database"
         layout.refuse_but(where=shown_address(str(data)) if isinstance(data, str) else "The table", what=what)
     rows_pass = name == "stream"
-    if name in ("database", "stream") and is_database(os.fspath(data)) and job.protect:
+    if name in ("database", "stream") and is_database(os.fspath(data)) and (job.protect or job.sample < 1):
         from kanopy.engine.spooled import spooled
 
         require_piecewise(job, name)
@@ -161,6 +161,8 @@ def _streamed(
     engine = StreamEngine(
         table, _shuffled(target, job), reader, job.skip_rows, alongside=columns_alongside(job, table.columns)
     )
+    if job.sample < 1:
+        engine.choose_rows(reader.draw)
     engine.look_first(reader.look_at)
     return engine
 
@@ -215,6 +217,8 @@ def publish(
     _refuse_in_vain(where, job, files, given)
     if where != "memory" and (why := why_in_memory(job)) is not None:
         raise JobError(f"This job needs the table in memory: {why}. Use the engine 'memory'.")
+    if counts and job.sample < 1:
+        raise JobError("Counts are of all rows, and the job publishes a sample of them. Leave out the counts.")
     clock, notify, read_from = clock or Clock(), Progress(progress), inputs_of(data)
     hierarchies = getattr(job, "hierarchies", {}).values()
     forbidden = [*read_from, *inputs_of(getattr(job, "population", None), population, *hierarchies, *inputs)]
@@ -251,6 +255,8 @@ def publish(
         named = source or (os.fspath(data) if is_source(data) else None)
         if where == STATEMENT:
             require_in_memory(job, where)
+            if job.sample < 1:
+                raise JobError("A statement draws no sample by a secret. Leave the sample out, or write the release.")
             with open_engine("stream", data, None, job, layout=layout) as holder:
                 planned = DistinctRowSteps(holder, job, source=named, writes=False, clock=clock, notify=notify)
 

@@ -20,7 +20,7 @@ from kanopy._core.units import ALL
 from kanopy._errors import DataError, JobError, near_miss, shown_address, some, too_few_rows
 from kanopy._job.inputs import about_people, target_of
 from kanopy._job.job import Job
-from kanopy._job.protection import renamed_identifiers
+from kanopy._job.protection import changed_columns, renamed_identifiers
 from kanopy._progress import SILENT, Callback, Clock, Progress
 from kanopy._table.guessing.structure import ROWS_FOR_KEYS
 from kanopy.engine.distinct_rows import DistinctRows
@@ -31,6 +31,7 @@ from kanopy.release.prepare import Generalizable, Prepared, first_kernels, gener
 from kanopy.release.result import Result
 from kanopy.release.run import Steps, apply_solution, make_release
 from kanopy.release.treated.pieces import Pieces, require_in_memory, treated_in_pieces, whole_table
+from kanopy.release.treated.sampling import draw_from
 from kanopy.release.verification import Applied, Verified, about_order_elsewhere, second_opinion
 from kanopy.release.withholding import withhold_values, without_dependent_elsewhere
 
@@ -63,8 +64,6 @@ def why_in_memory(job: Any) -> str | None:
         return "only that engine neutralizes texts"
     if job.margin:
         return "only that engine draws a release within a margin"
-    if job.sample < 1:
-        return "only that engine draws a sample"
     if job.places:
         return "only that engine joins two columns to a place"
     if untouched := [name for name in job.decimals if name not in job.quasi]:
@@ -242,7 +241,7 @@ class DistinctRowSteps(EngineSteps):
         self.plan = RecodePlan(
             keys, distinct_row, prepared.multiplicity, labels, solution.recoding.group_of_row < 0, tuple(leaving),
             tuple(withheld), job.suppressed_rows == "drop", job.unit if prepared.units is not None else (),
-            as_read=prepared.values,
+            as_read=prepared.values, renewed=(*job.pseudonymize, *changed_columns(job)),
         )  # fmt: skip
         treated = treated_in_pieces(job)
         return Applied(prepared, job, solution, published, is_published, about_columns, about_suppressed, treated)
@@ -382,6 +381,10 @@ class BatchReader(Reader):
 
             records = with_pseudonyms(records, batch, hashed, self._key, None)
         return records
+
+    def draw(self, scan: Any) -> tuple[Mask, str]:
+        """Which rows of a table are in the sample of the job, and what is to be said of it."""
+        return draw_from((read_part(batch, self.job) for batch in scan.batches()), self.job, self._key)
 
     def look_at(self, scan: Any) -> bool:
         """Whether a treatment had to know whole columns of a table, which were read then."""
