@@ -31,6 +31,7 @@ from kanopy.release.out_of_core import (
 )
 from kanopy.release.prepare import prepare
 from kanopy.release.run import MemorySteps, make_release
+from kanopy.release.treated.on_spark import on_spark
 from kanopy.release.treated.pieces import columns_alongside, require_in_memory, require_piecewise
 from kanopy.release.treated.treating import check_key_first
 
@@ -134,13 +135,11 @@ def open_engine(
         require_piecewise(job, name)
         yield _streamed(scanned(data, layout), output, job, key, release, forbidden, overwrite)
     else:
-        from kanopy.engine.spark import SparkEngine
-
-        require_in_memory(job, name)
-
+        require_piecewise(job, name)
         # A frame that stays on its cluster is for pipelines, which may need its order.
         stays = is_spark(data) and output is None
-        yield SparkEngine(spark_frame(data, master), output, shuffle=bool(job.shuffle) if stays else shuffle)
+        with on_spark(spark_frame(data, master), output, job, key, bool(job.shuffle) if stays else shuffle) as engine:
+            yield engine
 
 
 def _streamed(
@@ -255,8 +254,7 @@ def publish(
         named = source or (os.fspath(data) if is_source(data) else None)
         if where == STATEMENT:
             require_in_memory(job, where)
-            if job.sample < 1:
-                raise JobError("A statement draws no sample by a secret. Leave the sample out, or write the release.")
+            require_unchanged(job, "A statement", "Write the release instead, without --emit-sql.", "sample")
             with open_engine("stream", data, None, job, layout=layout) as holder:
                 planned = DistinctRowSteps(holder, job, source=named, writes=False, clock=clock, notify=notify)
 

@@ -30,7 +30,7 @@ from kanopy.release.links.published_links import published_link
 from kanopy.release.prepare import Generalizable, Prepared, first_kernels, generalizable, read_part, roles_of, units_for
 from kanopy.release.result import Result
 from kanopy.release.run import Steps, apply_solution, make_release
-from kanopy.release.treated.pieces import Pieces, require_in_memory, treated_in_pieces, whole_table
+from kanopy.release.treated.pieces import Pieces, require_in_memory, treated_in_pieces, whole_table, with_digests
 from kanopy.release.treated.sampling import draw_from
 from kanopy.release.verification import Applied, Verified, about_order_elsewhere, second_opinion
 from kanopy.release.withholding import withhold_values, without_dependent_elsewhere
@@ -71,11 +71,14 @@ def why_in_memory(job: Any) -> str | None:
     return None
 
 
-def require_unchanged(job: Job) -> None:
+def require_unchanged(
+    job: Job, what: str = "This engine", instead: str = "Use the engine 'memory'.", *also: str
+) -> None:
     """Refuse a job that changes values or rows while they are read, for a table whose rows do not pass by."""
-    changing = ("missing_tokens", "column_tokens", "decimals", "skip_rows", "pseudonymize")
-    if asked := [name for name in changing if getattr(job, name)]:
-        raise JobError(f"This engine does not support {some(asked)}. Use the engine 'memory'.")
+    changing = ("missing_tokens", "column_tokens", "decimals", "skip_rows", "pseudonymize", *also)
+    without = {"sample": 1.0}
+    if asked := [name for name in changing if getattr(job, name) != without.get(name) and getattr(job, name)]:
+        raise JobError(f"{what} does not support {some(asked)}. {instead}")
 
 
 def run_on_engine(
@@ -390,7 +393,8 @@ class BatchReader(Reader):
         """Whether a treatment had to know whole columns of a table, which were read then."""
         if self.pieces is None or not self.pieces.looks_first:
             return False
-        self.pieces.look_at(lambda names: (read_part(batch, self.job) for batch in scan.batches(names)), scan.columns)
+        frames = with_digests(lambda names: (read_part(batch, self.job) for batch in scan.batches(names)))
+        self.pieces.look_at(frames, scan.columns)
         return True
 
     def count(self, batch: pl.DataFrame, published: pl.DataFrame, remaining: Mask | None) -> None:
