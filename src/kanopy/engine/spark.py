@@ -33,6 +33,8 @@ from kanopy.engine.statements import FRAGMENTS, PAIRS, Statements
 LEAST_JAVA = 17
 BROADCAST_ROWS = 1_000_000
 """Tables up to this length go to every executor; joins with longer ones sort."""
+ROWS_PER_PARTITION = 100_000
+PARTITIONS = "spark.sql.shuffle.partitions"
 ORDER, SOURCE, TREATED = "kanopy_order", "kanopy_source", "kanopy_treated"
 
 
@@ -188,7 +190,7 @@ class SparkEngine:
         asked = Statements(SOURCE, plan, sql.SPARK)
         backend = self.place
         backend.upload(FRAGMENTS, asked.fragments())
-        with self.released(asked) as (columns, release):
+        with self._partitions_for(int(plan.multiplicity.sum())), self.released(asked) as (columns, release):
             backend.keep(PAIRS, asked.paired())
             try:
                 if self.treated is not None:
@@ -198,6 +200,17 @@ class SparkEngine:
                 yield asked.seen(columns, self.ask(asked.classes(release)), self.ask, PAIRS)
             finally:
                 backend.forget()
+
+    @contextlib.contextmanager
+    def _partitions_for(self, rows: int) -> Iterator[None]:
+        """Exchange few rows in few partitions: each of them is a task, and a small table is not worth hundreds."""
+        before = self.session.conf.get(PARTITIONS)
+        enough = rows // ROWS_PER_PARTITION + self.session.sparkContext.defaultParallelism
+        self.session.conf.set(PARTITIONS, str(min(int(before), enough)))
+        try:
+            yield
+        finally:
+            self.session.conf.set(PARTITIONS, before)
 
     @contextlib.contextmanager
     def released(self, asked: Statements) -> Iterator[tuple[list[str], str]]:
