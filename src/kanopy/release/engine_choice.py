@@ -113,7 +113,7 @@ def open_engine(
         layout.refuse_but(where=shown_address(str(data)) if isinstance(data, str) else "The table", what=what)
     rows_pass = name == "stream"
     if name in ("database", "stream") and is_database(os.fspath(data)) and (job.protect or job.sample < 1):
-        from kanopy.engine.spooled import spooled
+        from kanopy.engine.database import spooled
 
         require_piecewise(job, name)
         with spooled(os.fspath(data), output, overwrite=overwrite) as table:
