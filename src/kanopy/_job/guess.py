@@ -16,6 +16,7 @@ from kanopy._job.design import Design
 from kanopy._job.job import Job
 from kanopy._job.parameter_types import DEFAULT_K
 from kanopy._job.toml_text import toml_key, toml_value
+from kanopy._lazy import public
 from kanopy._mixins import ReprMixin, shown_by
 from kanopy._table.official.classified import proposed, with_classified_roles
 from kanopy._table.official.places import place_guesses
@@ -75,6 +76,7 @@ class _Read:
     separator: str | None = None
 
 
+@public("kanopy")
 def guess_job(data: Any, source: str = "", *, layout: Layout | None = None) -> GuessedJob:
     """A first job for a table (a frame, columns or a path), with the reasons: what `kanopy init` writes.
 

@@ -25,7 +25,7 @@ from kanopy._table.streams.sinks import FileSink, Frames, Sink
 from kanopy.engine import statements as sql
 from kanopy.engine.connections import Connection, absent_database, connected, is_database
 from kanopy.engine.contract import RecodePlan, Recount, in_order, most_different, require_few
-from kanopy.engine.publishing import counted_again
+from kanopy.engine.publishing import counted_again, texts
 from kanopy.engine.pushdown import DatabasePlace
 from kanopy.engine.statements import FRAGMENTS, PAIRS, Statements
 
@@ -99,6 +99,12 @@ class DatabaseEngine:
     def _looked_at(self) -> pl.DataFrame:
         return self._fetch(f"select * from {self._source} s limit {LOOKED_AT}")
 
+    @cached_property
+    def plain_types(self) -> dict[str, str]:
+        """What columns of enumerations are published as."""
+        with self._told():
+            return self.connection.plain_types(self._source)
+
     def head(self, rows: int) -> pl.DataFrame:
         """Some of the rows; few, because they travel."""
         return self._looked_at[:rows]
@@ -164,7 +170,7 @@ class DatabaseEngine:
     @contextlib.contextmanager
     def write(self, plan: RecodePlan) -> Iterator[Recount]:
         """Make the release in one transaction, and count on it before it is committed."""
-        asked = Statements(self._source, plan, self.connection.dialect, self._ordered)
+        asked = Statements(self._source, plan, self.connection.dialect, self._ordered, plain=self.plain_types)
         try:
             with self._told():
                 self.connection.upload(FRAGMENTS, asked.fragments())
@@ -191,6 +197,8 @@ class DatabaseEngine:
             else dtypes.get(name, self.schema[name])
             for name in plan.columns
         }
+
+        kinds = dict(texts(pl.DataFrame(schema=kinds)).schema)
 
         def frames() -> Iterator[pl.DataFrame]:
             with self._told():

@@ -155,6 +155,11 @@ class SparkEngine:
             if self._files.exists(self._path):
                 raise DataError(f"{output} exists already. Give another name: folders are never overwritten.")
 
+    @property
+    def plain_types(self) -> Mapping[str, str]:
+        """Spark has no enumerations."""
+        return {}
+
     @cached_property
     def schema(self) -> pl.Schema:
         """The columns with their types."""
@@ -223,6 +228,10 @@ class SparkEngine:
         table.createOrReplaceTempView(SOURCE)
         asked = self._made(asked, table)
         published = self.session.sql(asked.shuffled() if self.shuffle else asked.published())
+        quote = asked.dialect.name  # metadata of columns list values, such as those that were indexed
+        published = published.select(
+            *(functions.col(quote(name)).alias(name, metadata={}) for name in published.columns)
+        )
         aside = None
         try:
             if self.output is not None:

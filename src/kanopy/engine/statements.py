@@ -86,6 +86,8 @@ class Statements:
     """Whether the rows of a distinct row may fall into several fragments, where the fragments are not here to tell."""
     made: Mapping[str, str] = field(default_factory=dict)
     """Published columns that stand in other columns of the source, which were made of them."""
+    plain: Mapping[str, str] = field(default_factory=dict)
+    """The types of columns that must not keep their own."""
 
     @property
     def keys(self) -> list[str]:
@@ -146,6 +148,8 @@ class Statements:
         """What a column is published as."""
         plan, quote = self.plan, self.dialect.name
         expression = f"t.{quote(self.made.get(name, name))}"
+        if name in self.plain:
+            expression = f"cast({expression} as {self.plain[name]})"
         if name in plan.quasi:
             label = f"p.l{plan.quasi.index(name)}"
             # A column that is published as it was keeps its type; values that mean missing are missing.
@@ -264,7 +268,7 @@ def check_statement(output: str, dialect: str) -> None:
 
     >>> check_statement("release.csv", "duckdb")
     Traceback (most recent call last):
-    kanopy._errors.JobError: Statements are written to a .sql file. Name it release.sql.
+    kanopy.extend.JobError: Statements are written to a .sql file. Name it release.sql.
     """
     if dialect not in DIALECTS:
         raise JobError(f"Statements are not handed out for {dialect!r}. {near_miss(dialect, DIALECTS)}")

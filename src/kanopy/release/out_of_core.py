@@ -22,6 +22,7 @@ from kanopy._job.inputs import about_people, target_of
 from kanopy._job.job import Job
 from kanopy._job.protection import changed_columns, renamed_identifiers
 from kanopy._progress import SILENT, Callback, Clock, Progress
+from kanopy._table.column import used_categories
 from kanopy._table.guessing.structure import ROWS_FOR_KEYS
 from kanopy.engine.distinct_rows import DistinctRows
 from kanopy.engine.local import LocalEngine
@@ -233,7 +234,7 @@ class DistinctRowSteps(EngineSteps):
             tying = () if self._link is None else self._link.columns
             withheld = [*withheld, *job.pseudonymize, *tying]  # suppressed rows of one are not to be tied together
         withheld = list(dict.fromkeys(withheld))
-        labels = published[list(prepared.names)]
+        labels = used_categories(published[list(prepared.names)])
         if is_published is not None:  # fragments that are left out have labels too, which nobody sees
             labels = labels[np.where(is_published, np.cumsum(is_published) - 1, 0)]
         leaving = [
@@ -275,6 +276,7 @@ class DistinctRowSteps(EngineSteps):
     def write(self, applied: Applied) -> Iterator[None]:
         """Let the engine stage the release, and compare what it counts there with the plan."""
         from kanopy.engine.contract import require_same
+        from kanopy.verify.job import require_used_categories
 
         assert self.plan is not None
         if not self._writes:
@@ -283,6 +285,7 @@ class DistinctRowSteps(EngineSteps):
         self.notify("writing")
         with self.engine.write(self.plan) as recount:
             require_same(self.plan, recount)
+            require_used_categories(recount.classes)
             yield
 
     def verify(self, applied: Applied, staged: None) -> Verified:

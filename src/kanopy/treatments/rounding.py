@@ -70,10 +70,6 @@ class Rounding(Treatment):
         if self.within and self.kind != CONTROLLED:
             yield "within has no effect without kind = 'controlled'. Leave it out, or give what it needs."
 
-    def reads(self, column: str) -> tuple[str, ...]:
-        """The strata."""
-        return self.within
-
     def treat(self, column: str, table: Table) -> dict[str, pl.Series]:
         """Round a column."""
         series = table.rows[column]
