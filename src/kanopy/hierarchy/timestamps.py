@@ -93,7 +93,9 @@ def without_zone(moment: dt.datetime) -> dt.datetime:
 
 
 def _all(texts: Sequence[str], readers: Sequence[Callable[[str], dt.datetime]]) -> list[dt.datetime] | None:
-    """What the first reader finds that can read all texts."""
+    """What the first reader finds that can read all texts; no way of writing consists of digits only."""
+    if len(texts) and texts[0].strip().isdecimal():
+        return None
     for read in readers:
         try:
             return [read(text.strip()) for text in texts]
