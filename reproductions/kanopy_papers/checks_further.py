@@ -89,8 +89,8 @@ def noise_correlated() -> bool:
     import polars as pl
 
     from kanopy.treatments.apply import treat_frame
-    from kanopy.treatments.registry import make_treatment
     from kanopy.treatments.base import Secrets
+    from kanopy.treatments.registry import make_treatment
 
     random = np.random.default_rng(0)
     x = random.normal(size=20_000)
