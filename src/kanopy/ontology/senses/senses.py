@@ -59,7 +59,7 @@ class SenseChoices(ReprMixin):
         ]
         if apart:
             raise OntologyError(
-                f"{where}the sense chosen for a label contradicts its synonym: {some(apart)}. Keep one of the two lines."
+                f"{where}the sense chosen for a label contradicts its synonym: {some(apart)}. Keep one of them."
             )
 
     def of(self, label: str) -> str:
