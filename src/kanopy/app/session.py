@@ -80,6 +80,7 @@ def make_application(project: Project, data: str | None = None, user_header: str
         user = (request.headers.get(user_header, "") if user_header and request is not None else "").strip()
         Session(controller, pending, user).show()
 
+    nicegui_app.on_startup(controller.start)
     nicegui_app.on_shutdown(controller.close)
     ui.run_with(
         outer, title="Kanopy", favicon="🌿", dark=None, language="en-US", tailwind=False, show_welcome_message=False,

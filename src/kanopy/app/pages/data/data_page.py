@@ -22,7 +22,7 @@ EACH_ROW_ALONE = (
     "the role Unit."
 )
 PAGE_ROWS = 20
-JOB_LIMIT = 100 * 1024**2
+JOB_LIMIT = 20 * 1024**2
 COLUMNS_AT_ONCE, LINES_AT_ONCE = 25, 40
 NONE = ""
 SURE, UNSURE = "sure", "unsure"
@@ -129,12 +129,11 @@ class DataPage(ColumnsPage):
             self._other.close()
 
     async def _uploaded(self, event: events.UploadEventArguments) -> None:
-        name = event.file.name
-        source = self.controller.project.keep_upload(name, await event.file.read())
-        await self._open(source, name=name)
+        source = await self.controller.keep_upload(event.file)
+        await self._open(source, name=event.file.name)
 
     async def _unpacked(self, event: events.UploadEventArguments) -> None:
-        self.controller.project.unpack(await event.file.read())
+        await self.controller.unpack(event.file)
 
     async def _use_job(self, event: events.UploadEventArguments) -> None:
         await self.controller.use_job(event.file.name, await event.file.read())
