@@ -83,7 +83,8 @@ def nearest_neighbour_clusters(
     is_free = np.ones(domain.rows, np.bool_)
     free_rows = np.bincount(domain.tuple_of_row[usable], minlength=len(domain.tuples))
     of_row = np.full(domain.rows, -1, np.int32)
-    lows, highs = [], []
+    lows: list[Ints] = []
+    highs: list[Ints] = []
     left = len(usable)
     for row in np.random.default_rng(seed).permutation(usable).tolist():
         if left < k:
@@ -141,4 +142,5 @@ def _nearest(
 
 
 def _places(joint: JointCosts, domain: Domain, row: int) -> Ints:
-    return joint.measure.positions[domain.tuple_of_row[row]]
+    places: Ints = joint.measure.positions[domain.tuple_of_row[row]]
+    return places

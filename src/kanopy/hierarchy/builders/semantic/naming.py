@@ -115,18 +115,22 @@ class GroupNames:
         yield f"{len(members)} values"
         yield from (f"{len(members)} values ({number})" for number in count(2))
 
-    def only_named(self, groups: Ints, finer: Ints, parents: Sequence[str]) -> Ints:
-        """Groups that one concept names; the members of the others stay in their finer groups."""
+    def only_named(
+        self, groups: Ints, finer: Ints, parents: Sequence[str], smaller_than: int, left_over: int = -1
+    ) -> Ints:
+        """Groups that one concept names, or with many members; the members of the others go to their finer groups."""
         self.beside = [frozenset(np.flatnonzero(groups == group).tolist()) for group in np.unique(groups)]
-        out = groups.copy()
+        named = groups.copy()
         for group in np.unique(groups).tolist():
             members = np.flatnonzero(groups == group)
             value_group = frozenset(members.tolist())
-            if len(members) < 2 or self.taken.get(parents[members[0]]) == value_group:
+            if group == left_over or not 2 <= len(members) < smaller_than:
+                continue
+            if self.taken.get(parents[members[0]]) == value_group or value_group in self.given:
                 continue
             if self._concept(members.tolist(), parents[members[0]]) is None:
-                out[members] = finer[members] + len(self.labels)
-        return np.asarray(np.unique(out, return_inverse=True)[1], np.int32)
+                named[members] = finer[members] + groups.max() + 1
+        return np.asarray(named, np.int32)
 
     def _concept(self, members: list[int], parent: str) -> int | None:
         """The concept that is true of all members and of few others, and is not above another group of the level."""
