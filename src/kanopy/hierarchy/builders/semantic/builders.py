@@ -314,12 +314,16 @@ class Ontology(SemanticBuilder):
         rows, names = [np.full(len(concepts), top, np.int32)], [[whole] * len(labels)]
         singles = np.arange(len(concepts), dtype=np.int32)
         # From the coarsest down: a group is named within the larger one.
+        coarser = np.zeros(len(concepts), np.int32)
         for depth, groups in enumerate(partitions):
+            if depth:  # what a coarser level keeps apart stays apart
+                groups = np.unique(np.stack([coarser, groups]), axis=1, return_inverse=True)[1].reshape(-1)
             # Groups that no concept names are not made; large ones of the coarsest level list members.
             most_listed = SMALL if depth == 0 else len(concepts) + 1
             kept = left_over if depth == 0 else -1
             for below in [*partitions[depth + 1 :], singles]:
                 groups = namer.only_named(groups, below, names[0], most_listed, kept)
+            coarser = groups
             names.insert(0, namer.level(groups, names[0], left_over if len(rows) == 1 else -1))
             shared = {
                 group: least_common_subsumer(taxonomy, concepts[groups == group].tolist())

@@ -118,17 +118,24 @@ class GroupNames:
     def only_named(
         self, groups: Ints, finer: Ints, parents: Sequence[str], smaller_than: int, left_over: int = -1
     ) -> Ints:
-        """Groups that one concept names, or with many members; the members of the others go to their finer groups."""
+        """Groups that one concept names, or with many members; the members of the others go to their finer groups.
+
+        A group stays, too, if a value of it would stand beside a name that is true of it (a piano beside `stringed
+        instrument`): that name would be lost.
+        """
         self.beside = [frozenset(np.flatnonzero(groups == group).tolist()) for group in np.unique(groups)]
         named = groups.copy()
+        concept_of: dict[int, int | None] = {}
         for group in np.unique(groups).tolist():
-            members = np.flatnonzero(groups == group)
-            value_group = frozenset(members.tolist())
-            if group == left_over or not 2 <= len(members) < smaller_than:
-                continue
-            if self.taken.get(parents[members[0]]) == value_group or value_group in self.given:
-                continue
-            if self._concept(members.tolist(), parents[members[0]]) is None:
+            members = np.flatnonzero(groups == group).tolist()
+            if group != left_over and len(members) > 1:
+                is_known = self.taken.get(parents[members[0]]) == frozenset(members) or frozenset(members) in self.given
+                concept_of[group] = -1 if is_known else self._concept(members, parents[members[0]])
+        names = {concept for concept in concept_of.values() if concept is not None}
+        for group, concept in concept_of.items():
+            members = np.flatnonzero(groups == group).tolist()
+            is_clear = concept is None and all(names.isdisjoint(self.above[member]) for member in members)
+            if is_clear and len(members) < smaller_than:
                 named[members] = finer[members] + groups.max() + 1
         return np.asarray(named, np.int32)
 
