@@ -13,6 +13,7 @@ from functools import cache
 from typing import Any
 
 from kanopy._errors import OntologyError, some
+from kanopy._lazy import public
 from kanopy._mixins import ReprMixin, brief
 from kanopy.ontology.senses.joint_senses import choose_together
 from kanopy.ontology.senses.labels import APPROXIMATE, HOW, Match, find_label, named_concepts, sense_name
@@ -23,6 +24,7 @@ ADJECTIVES = 3
 Above = Callable[[int], frozenset[int]]
 
 
+@public("kanopy.ontology")
 @dataclass(frozen=True)
 class SenseChoices(ReprMixin):
     """What the user decided: senses by label, and a table of synonyms by label.
@@ -113,6 +115,7 @@ class Choice(ReprMixin):
         return self.flagged and len(self.match.concepts) > 1
 
 
+@public("kanopy.ontology")
 class Senses(Mapping[str, Choice]):
     """The choices of all labels, in the order they were met."""
 
@@ -179,6 +182,7 @@ class Senses(Mapping[str, Choice]):
         ]
 
 
+@public("kanopy.ontology")
 def senses_of_hierarchy(
     taxonomy: Taxonomy, rows: Iterable[Sequence[str]], choices: SenseChoices | None = None
 ) -> Senses:
@@ -212,6 +216,7 @@ def senses_of_hierarchy(
     return Senses(taxonomy, choice_of_label)
 
 
+@public("kanopy.ontology")
 def senses_of_values(
     taxonomy: Taxonomy, values: Iterable[str], choices: SenseChoices | None = None, *, header: str = ""
 ) -> Senses:

@@ -11,6 +11,7 @@ import numpy as np
 
 from kanopy._arrays import Floats
 from kanopy._errors import OntologyError
+from kanopy._lazy import public
 from kanopy._mixins import ReprMixin
 from kanopy._registry import Named
 from kanopy.ontology.similarity import formulas as similarity
@@ -19,6 +20,7 @@ from kanopy.ontology.similarity.subsumers import Concepts, deepest_common_subsum
 from kanopy.ontology.taxonomy import Taxonomy
 
 
+@public("kanopy.ontology")
 @dataclass(frozen=True)
 class Measure(ReprMixin):
     """A similarity measure: call it with a taxonomy and two arrays of concepts.
@@ -120,6 +122,7 @@ def find_measure(name: str | Measure) -> Measure:
     return MEASURES.find(name.strip().lower().replace("_", "-"))
 
 
+@public("kanopy.ontology")
 def similarities(taxonomy: Taxonomy, a: Concepts, b: Concepts, measure: str | Measure = "wu-palmer") -> Floats:
     """Similarities of concepts by the name of a measure.
 
