@@ -34,7 +34,7 @@ def python(code: str, **environment: str) -> str:
 ROOT = Path(__file__).resolve().parents[1]
 ROOMS = ("kanopy", "kanopy.extend", "kanopy.hierarchy", "kanopy.ontology", "kanopy.privacy")
 DICTIONARIES = {"BUILDERS", "MEASURES", "MODELS"}
-ANSWERS = {"Check", "Comparison", "Improvement", "Result", "SemanticQuality", "Senses", "Suggestion",
+ANSWERS = {"Check", "Comparison", "Improvement", "Marginality", "Result", "SemanticQuality", "Senses", "Suggestion",
            "WordPair"}  # fmt: skip
 """Classes that users only get as an answer: the function that answers has the example."""
 BASES = {"Builder", "Model"}
