@@ -390,7 +390,7 @@ class Either(ParameterType):
             settled = kind.take(value, label, tried[-1])
             if not tried[-1]:
                 return settled
-        if len(tried) == 2 and isinstance(self.kinds[1], _Nothing):
+        if len(tried) == 2 and isinstance(self.kinds[1], Nothing):
             mistakes += tried[0]
             return value
         names = [name for kind in self.kinds if isinstance(kind, OneOf) for name in kind.names]
@@ -406,7 +406,9 @@ class Either(ParameterType):
         return text
 
 
-class _Nothing(ParameterType):
+class Nothing(ParameterType):
+    """The absence of a value."""
+
     words = "nothing"
 
     def take(self, value: Any, label: str, mistakes: list[str]) -> Any:
@@ -418,7 +420,7 @@ class _Nothing(ParameterType):
 
 def Optional(kind: ParameterType) -> Either:
     """A value of a kind, or nothing."""
-    return Either(kind, _Nothing())
+    return Either(kind, Nothing())
 
 
 class Anything(ParameterType):
@@ -454,13 +456,13 @@ def _json(text: str) -> Any:
         return None
 
 
-def refuse(mistakes: list[str], error: type[InputError] = JobError) -> None:
+def refuse(mistakes: list[str], error: type[InputError] = JobError, what: str = "settings") -> None:
     """Raise one error that lists all mistakes, unless there are none."""
     if not mistakes:
         return
     mistakes = list(dict.fromkeys(mistakes))
     listed = "".join(f"\n  - {mistake}" for mistake in mistakes)
-    exception = error(mistakes[0] if len(mistakes) == 1 else f"{len(mistakes)} settings are wrong:{listed}")
+    exception = error(mistakes[0] if len(mistakes) == 1 else f"{len(mistakes)} {what} are wrong:{listed}")
     exception.mistakes = tuple(mistakes)
     raise exception
 

@@ -6,17 +6,11 @@ starts work asks which of the given ones nothing would look at, and refuses them
 
 from __future__ import annotations
 
-import functools
-import inspect
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from types import SimpleNamespace
-from typing import Any, ParamSpec, TypeVar
+from typing import Any
 
 from kanopy._parameter_types import refuse
-
-P = ParamSpec("P")
-R = TypeVar("R")
 
 
 @dataclass(frozen=True)
@@ -36,6 +30,7 @@ class Needs:
 def in_vain(given: Iterable[str], needs: Mapping[str, Needs], about: Any, once: str = "") -> dict[str, Needs]:
     """Of the settings that were given, those that have no effect, as far as can be told `once` something is known.
 
+    >>> from types import SimpleNamespace
     >>> needs = {"key": Needs("an earlier release", lambda asked: asked.beside)}
     >>> list(in_vain(["key"], needs, SimpleNamespace(key="id", beside=None)))
     ['key']
@@ -52,37 +47,6 @@ def refuse_in_vain(unused: Mapping[str, Needs], called: Callable[[str], str] = s
             for name, needs in unused.items()
         ]
     )
-
-
-def arguments(**needs: Needs) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Declare what arguments of a function need; a call that gives one in vain is refused.
-
-    >>> @arguments(key=Needs("an earlier release (beside=…)", lambda given: given.beside is not None))
-    ... def check(data, *, beside=None, key=None): ...
-    >>> check([], key="id")
-    Traceback (most recent call last):
-    kanopy._errors.JobError: key has no effect without an earlier release (beside=…). Leave it out, ...
-    """
-
-    def decorate(function: Callable[P, R]) -> Callable[P, R]:
-        signature = inspect.signature(function)
-        defaults = {name: parameter.default for name, parameter in signature.parameters.items()}
-
-        @functools.wraps(function)
-        def asked(*args: P.args, **kwargs: P.kwargs) -> R:
-            bound = signature.bind(*args, **kwargs)
-            given = [
-                name for name, value in bound.arguments.items() if name in needs and is_given(value, defaults[name])
-            ]
-            if given:
-                bound.apply_defaults()
-                refuse_in_vain(in_vain(given, needs, SimpleNamespace(**bound.arguments)))
-            return function(*args, **kwargs)
-
-        asked.needs = needs  # type: ignore[attr-defined]
-        return asked
-
-    return decorate
 
 
 def is_given(value: Any, default: Any) -> bool:

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from kanopy._arguments import checked
 from kanopy._arrays import Floats, Ints, Longs
 from kanopy._core.histograms import Histogram, summed
 from kanopy._core.numbering import number_keys, number_rows
@@ -430,6 +431,7 @@ def full_domain_recoding(domain: Domain, levels: Sequence[int], suppressed_tuple
     )
 
 
+@checked
 def recoding_from_nodes(domain: Domain, group_of_row: Ints, nodes: Ints) -> Recoding:
     """The recoding of groups that each publish one hierarchy node per attribute (`nodes[group, j]`)."""
     codes = np.empty_like(nodes)

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from kanopy._arguments import checked
 from kanopy._errors import shown_address, some
 from kanopy._job.design import Design
 from kanopy._job.job import Job
@@ -75,6 +76,7 @@ class _Read:
     separator: str | None = None
 
 
+@checked
 def guess_job(data: Any, source: str = "", *, layout: Layout | None = None) -> GuessedJob:
     """A first job for a table (a frame, columns or a path), with the reasons: what `kanopy init` writes.
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+from kanopy._arguments import checked
 from kanopy._core.units import known_rows
 from kanopy._errors import JobError, near_miss, some
 from kanopy._job import parameter_types as kinds
@@ -420,20 +421,12 @@ class Job(Declared):
         return self.replaced(**changes)
 
     def explicit(self) -> Job:
-        """The same job, with k and algorithm said.
+        """The same job with k and algorithm said, as it is written down.
 
         >>> print(Job(quasi="age").explicit().to_toml().splitlines()[0])
         k = 5
         """
         return self if self.protect and not self.quasi else self.replaced(k=self.k, algorithm=self.algorithm)
-
-    def shown(self) -> Job:
-        """The same job with k and algorithm said, as it is written down.
-
-        >>> Job(quasi="age", population="postgresql://ann:secret@host/all").shown().population
-        'postgresql://ann:…@host/all'
-        """
-        return self.explicit()
 
     def with_budget(self, budget: float | int | str) -> Job:
         """A copy whose algorithm may take so long (`5s`, `2m`); an error if it cannot be given a time.
@@ -472,6 +465,7 @@ class Job(Declared):
         return job_to_dict(self)
 
     @classmethod
+    @checked
     def from_dict(cls, plain: Mapping[str, Any], *, folder: Path | None = None) -> Job:
         """From plain data; paths of hierarchies are taken relative to `folder`."""
         from kanopy._job.job_file import job_from_dict
@@ -485,6 +479,7 @@ class Job(Declared):
         return job_to_toml(self)
 
     @classmethod
+    @checked
     def from_toml(cls, text: str, *, folder: Path | None = None) -> Job:
         """From the text of a TOML job file."""
         from kanopy._job.job_file import job_from_text
@@ -492,6 +487,7 @@ class Job(Declared):
         return job_from_text(text, folder)
 
     @classmethod
+    @checked
     def read(cls, path: str | Path) -> Job:
         """From a `.toml` or `.json` job file; hierarchy paths are relative to it."""
         from kanopy._job.job_file import read_job

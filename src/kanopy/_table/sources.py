@@ -30,6 +30,7 @@ import polars as pl
 
 from kanopy import _temporary
 from kanopy._address import in_full
+from kanopy._arguments import checked
 from kanopy._errors import DataError, readable, shown_address
 from kanopy._files import usable
 from kanopy._table.delimited import COMPRESSIONS, check_columns, decompress, read_delimited
@@ -96,6 +97,7 @@ def is_source(data: object) -> bool:
     return isinstance(data, (str, os.PathLike))
 
 
+@checked
 def read_table(
     source: str | os.PathLike[str],
     *,

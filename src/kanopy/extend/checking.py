@@ -6,6 +6,7 @@ import traceback
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from kanopy._arguments import checked
 from kanopy._errors import InputError, KanopyError, near_miss, short
 from kanopy._parameter_types import refuse
 from kanopy._usage import Needs, refuse_in_vain
@@ -28,6 +29,7 @@ class ContractBroken(InputError):
     """A class does not keep the contract of its kind; the message lists all that does not hold."""
 
 
+@checked
 def check(thing: Any, **settings: Any) -> tuple[str, ...]:
     """Try everything that Kanopy relies on; one error lists what does not hold, otherwise the names of the checks.
 
@@ -54,6 +56,7 @@ def check(thing: Any, **settings: Any) -> tuple[str, ...]:
     return tuple(done)
 
 
+@checked
 def contract(thing: Any, **settings: Any) -> dict[str, Check]:
     """The checks by name, each a function without arguments: what a test of one's own is parametrized with.
 

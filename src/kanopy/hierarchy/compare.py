@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from kanopy._arguments import checked
 from kanopy._errors import HierarchyError
 from kanopy._mixins import DictMixin, HtmlReprMixin, ReprMixin
 from kanopy.hierarchy.hierarchy import Hierarchy
@@ -49,6 +50,7 @@ def outline(h: Hierarchy) -> Outline:
     return Outline(h.name, h.size, h.height, h.node_count, tuple(h.level_sizes), h.nested)
 
 
+@checked
 def compare_hierarchies(hierarchies: Sequence[Hierarchy]) -> Comparison:
     """Compare two or more hierarchies.
 

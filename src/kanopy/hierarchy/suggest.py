@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from kanopy._arguments import checked
 from kanopy._arrays import Floats, Longs
 from kanopy._errors import HierarchyError, near_miss
 from kanopy._mixins import HtmlReprMixin
@@ -99,6 +100,7 @@ class Suggestion(HtmlReprMixin):
     reads_well: bool = False
 
 
+@checked
 def suggest_hierarchies(
     values: Column | Iterable[Any],
     *,
@@ -242,6 +244,7 @@ def _built(builders: Iterable[Builder], column: Column) -> Iterator[tuple[Builde
             continue  # does not fit this column after all: a range below zero for dbgh, for example
 
 
+@checked
 def halving_note(suggestions: Sequence[Suggestion]) -> str | None:
     """Whether plain halving of the range is as good as the best, in one sentence; `None` if it was not tried.
 

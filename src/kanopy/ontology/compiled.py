@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from kanopy._arguments import checked
 from kanopy._errors import OntologyError
 from kanopy._files import write_whole
 from kanopy.ontology.taxonomy import Taxonomy
@@ -20,6 +21,7 @@ VERSION = 1
 STARTS = "_start"
 
 
+@checked
 def save_ontology(taxonomy: Taxonomy, path: str | Path) -> None:
     """Write a taxonomy to an `.npz` file that `load_ontology` reads.
 

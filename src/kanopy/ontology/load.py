@@ -9,6 +9,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from kanopy._arguments import checked
 from kanopy._errors import OntologyError, near_miss
 from kanopy._files import usable
 from kanopy._registry import Named
@@ -41,6 +42,7 @@ READERS: Named[Callable[..., Taxonomy]] = Named(
 )
 
 
+@checked
 def load_ontology(name_or_path: str | Path) -> Taxonomy:
     """An ontology that comes with Kanopy (`wordnet`), or one read from a file or a WordNet `dict` folder.
 
@@ -78,6 +80,7 @@ def _united(files: tuple[tuple[Path, int], ...]) -> Taxonomy:
     return united([_load(*file) for file in files])
 
 
+@checked
 def read_ontology(path: str | Path, *, is_a: Sequence[str] = (), name: str = "") -> Taxonomy:
     """Read an ontology afresh, with a name of one's own and other relations that count as is-a.
 

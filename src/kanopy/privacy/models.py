@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from kanopy._arguments import checked
 from kanopy._arrays import Mask
 from kanopy._core.classes import Classes
 from kanopy._errors import JobError, near_miss, short
@@ -95,6 +96,7 @@ def parse_model(text: str) -> Model:
     return make(kind, values, f" {usage}")
 
 
+@checked
 def make_model(source: ModelSource) -> Model:
     """A model from whatever a job gives for it.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from kanopy._arguments import checked
 from kanopy._errors import JobError
 from kanopy._job.coercion import generalizing_job
 from kanopy._job.usage import require_used
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from kanopy.search.bound.bound import Bound
 
 
+@checked
 def lower_bound(
     data: Any,
     job: JobSource,

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from kanopy._arguments import checked
 from kanopy._errors import Hint, NoSolution
 from kanopy._job.coercion import as_job
 from kanopy._job.job import Job
@@ -229,6 +230,7 @@ class MemorySteps(Steps):
         return (*self._about_link, *about_order(applied.prepared, applied.job, applied.kept))
 
 
+@checked
 def anonymize(
     data: Any,
     job: JobSource,
@@ -268,6 +270,7 @@ def anonymize(
     )[0]  # fmt: skip
 
 
+@checked
 def mask(
     data: Any,
     job: MaskJob,

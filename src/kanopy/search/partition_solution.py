@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from kanopy._arguments import checked
 from kanopy._arrays import Ints
 from kanopy._core.classes import Recoding, recoding_from_nodes
 from kanopy._core.numbering import number_rows
@@ -108,6 +109,7 @@ def release(
     return Solution(name, safe_recoding, score, **(facts | {"notes": tuple(facts.get("notes", ()))}))
 
 
+@checked
 def release_levels(
     name: str, problem: Problem, best: LevelJudgement, *, judged: int | None = None, **facts: Any
 ) -> Solution:

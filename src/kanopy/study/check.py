@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from kanopy._arguments import checked
 from kanopy._arrays import SUPPRESSED_LABEL
 from kanopy._core.units import KNOWN_ALL
 from kanopy._errors import DataError, JobError, near_miss
@@ -102,6 +103,7 @@ class Check(DictMixin, ReprMixin):
         return notebook.check(self.to_dict())
 
 
+@checked
 def check(
     data: Any,
     job: JobSource | None = None,

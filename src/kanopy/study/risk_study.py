@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from kanopy._arguments import checked
 from kanopy._arrays import Longs, Mask
 from kanopy._core.units import ALL, KNOWN_ALL
 from kanopy._errors import DataError, JobError, some
@@ -159,6 +160,7 @@ class RiskAssessment(ReprMixin):
         return notebook.risk_assessment(self.to_dict())
 
 
+@checked
 def assess_risk(
     data: Any,
     job: JobSource | None = None,

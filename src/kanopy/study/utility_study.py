@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from kanopy._arguments import checked
 from kanopy._arrays import Mask
 from kanopy._errors import DataError, JobError, near_miss, some
 from kanopy._mixins import ReprMixin
@@ -100,6 +101,7 @@ class Assessment(ReprMixin):
         return notebook.assessment(self.to_dict())
 
 
+@checked
 def assess(
     original: Any,
     released: Any,

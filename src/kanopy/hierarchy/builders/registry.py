@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from kanopy._errors import HierarchyError
+from kanopy._arguments import checked
+from kanopy._errors import HierarchyError, near_miss, short
+from kanopy._parameter_types import refuse
 from kanopy._parameters import faults_of_class, make
 from kanopy._registry import Named
 from kanopy.hierarchy.builders.base import Builder
@@ -63,6 +65,11 @@ def method_of(given: Mapping[str, Any]) -> Any:
     return given.get("method", implied)
 
 
+AUTO = ("k", "parts")
+"""The parameters of the method `auto`."""
+
+
+@checked
 def make_builder(method: str, **parameters: Any) -> Builder:
     """The builder of a method with its parameters.
 
@@ -72,6 +79,7 @@ def make_builder(method: str, **parameters: Any) -> Builder:
     return make(BUILDERS.find(method), parameters)
 
 
+@checked
 def build_hierarchy(
     values: Iterable[Any] | Column,
     method: str = "auto",
@@ -94,5 +102,12 @@ def build_hierarchy(
 
         # Without a k, a column of fewer rows than the usual five still gets a hierarchy.
         parameters.setdefault("k", min(5, column.rows))
+        refuse(
+            [
+                f"The method 'auto' has no parameter {short(name)}. {near_miss(name, AUTO)}"
+                for name in parameters
+                if name not in AUTO
+            ]
+        )
         return choose_hierarchy(column, **parameters).hierarchy
     return make_builder(method, **parameters).build_column(column)

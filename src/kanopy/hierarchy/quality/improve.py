@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from kanopy._arguments import checked
 from kanopy._arrays import SUPPRESSED_LABEL, Floats, Ints
 from kanopy._errors import HierarchyError
 from kanopy._mixins import DictMixin, HtmlReprMixin, ReprMixin
@@ -86,6 +87,7 @@ class _State:
         return _State(new_labels, new_concepts)
 
 
+@checked
 def improve_hierarchy(
     hierarchy: Hierarchy,
     taxonomy: Taxonomy,

@@ -25,6 +25,7 @@ from typing import Any
 
 import numpy as np
 
+from kanopy._arguments import checked
 from kanopy._arrays import SUPPRESSED_LABEL, Floats
 from kanopy._errors import InputError
 from kanopy._mixins import HtmlReprMixin, ReprMixin
@@ -188,6 +189,7 @@ class SemanticQuality(HtmlReprMixin):
         }
 
 
+@checked
 def evaluate_hierarchy(
     hierarchy: Hierarchy,
     taxonomy: Taxonomy,

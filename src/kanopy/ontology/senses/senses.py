@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
+from kanopy._arguments import checked
 from kanopy._errors import OntologyError, some
 from kanopy._mixins import ReprMixin, brief
 from kanopy.ontology.senses.joint_senses import choose_together
@@ -168,6 +169,7 @@ class Senses(Mapping[str, Choice]):
         ]
 
 
+@checked
 def senses_of_hierarchy(
     taxonomy: Taxonomy, rows: Iterable[Sequence[str]], choices: SenseChoices | None = None
 ) -> Senses:
@@ -201,6 +203,7 @@ def senses_of_hierarchy(
     return Senses(taxonomy, choice_of_label)
 
 
+@checked
 def senses_of_values(
     taxonomy: Taxonomy, values: Iterable[str], choices: SenseChoices | None = None, *, header: str = ""
 ) -> Senses:

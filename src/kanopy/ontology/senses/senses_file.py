@@ -6,6 +6,7 @@ import json
 import tomllib
 from pathlib import Path
 
+from kanopy._arguments import checked
 from kanopy._errors import OntologyError, near_miss
 from kanopy._files import read_text
 from kanopy.ontology.senses.labels import HOW, find_label, sense_name
@@ -29,6 +30,7 @@ def senses_path(hierarchy: str | Path) -> Path:
     return path.with_name(path.stem + SUFFIX)
 
 
+@checked
 def read_senses(path: str | Path) -> SenseChoices:
     """Read a file of choices. Whether its senses exist is checked against the ontology it is used with.
 
@@ -75,6 +77,7 @@ def parse_senses(content: dict[str, object], where: str = "") -> SenseChoices:
     return SenseChoices(tables.get("senses", {}), tables.get("synonyms", {}), where)
 
 
+@checked
 def senses_toml(senses: Senses, *, name: str = "", synonyms: dict[str, str] | None = None) -> str:
     """The content of a senses file: one line per label, with how it was found and what else it could mean.
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
+from kanopy._arguments import checked
 from kanopy._arrays import Floats
 from kanopy._errors import OntologyError, near_miss
 from kanopy.ontology.similarity.subsumers import remember_per_owner
@@ -57,6 +58,7 @@ INFORMATION_CONTENTS: Mapping[str, Callable[[Taxonomy], Floats]] = {
 }
 
 
+@checked
 def information_content(taxonomy: Taxonomy, kind: str) -> Floats:
     """The information content of every concept, computed once per taxonomy; `kind` is tags, seco or sanchez.
 

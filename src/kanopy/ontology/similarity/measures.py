@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from kanopy._arguments import checked
 from kanopy._arrays import Floats
 from kanopy._errors import OntologyError
 from kanopy._mixins import ReprMixin
@@ -119,6 +120,7 @@ def find_measure(name: str | Measure) -> Measure:
     return MEASURES.find(name.strip().lower().replace("_", "-"))
 
 
+@checked
 def similarities(taxonomy: Taxonomy, a: Concepts, b: Concepts, measure: str | Measure = "wu-palmer") -> Floats:
     """Similarities of concepts by the name of a measure.
 

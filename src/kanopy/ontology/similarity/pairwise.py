@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from kanopy._arguments import checked
 from kanopy._arrays import Floats, Ints, Longs
 from kanopy._errors import OntologyError
 from kanopy.ontology.similarity.measures import Measure, find_measure
@@ -23,6 +24,7 @@ from kanopy.ontology.taxonomy import Taxonomy
 LARGEST_MATRIX = 2_000_000_000
 
 
+@checked
 def similarity_blocks(
     taxonomy: Taxonomy,
     rows: npt.ArrayLike,
@@ -44,6 +46,7 @@ def similarity_blocks(
         yield start, block
 
 
+@checked
 def similarity_matrix(
     taxonomy: Taxonomy,
     rows: npt.ArrayLike,
@@ -73,6 +76,7 @@ def similarity_matrix(
     return out
 
 
+@checked
 def nearest_concepts(
     taxonomy: Taxonomy,
     rows: npt.ArrayLike,

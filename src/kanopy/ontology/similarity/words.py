@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from kanopy._arguments import checked
 from kanopy._arrays import Floats, Ints, Longs
 from kanopy._errors import OntologyError, some
 from kanopy.ontology.similarity.measures import Measure, find_measure
@@ -28,6 +29,7 @@ class WordPair(NamedTuple):
     lcs: int
 
 
+@checked
 def word_similarity(taxonomy: Taxonomy, a: str, b: str, measure: str | Measure = "wu-palmer") -> WordPair:
     """The similarity of two words. Of equally similar senses the more frequent ones are named.
 
@@ -40,6 +42,7 @@ def word_similarity(taxonomy: Taxonomy, a: str, b: str, measure: str | Measure =
     return word_similarities(taxonomy, [(a, b)], measure)[0]
 
 
+@checked
 def word_similarities(
     taxonomy: Taxonomy, pairs: Iterable[tuple[str, str]], measure: str | Measure = "wu-palmer"
 ) -> list[WordPair]:
@@ -109,6 +112,7 @@ def _batch(
     ]
 
 
+@checked
 def word_matrix(taxonomy: Taxonomy, words: Sequence[str], measure: str | Measure = "wu-palmer") -> Floats:
     """The similarities of all words with all words; besides the result nothing quadratic is kept.
 

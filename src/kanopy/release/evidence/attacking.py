@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from typing import TYPE_CHECKING, Any
 
+from kanopy._arguments import checked
 from kanopy._errors import JobError, near_miss
 
 if TYPE_CHECKING:
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     from kanopy.attacks.attack import AttackReport
 
 
+@checked
 def attack(
     original: Any,
     released: Any = None,

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from kanopy._arguments import checked
 from kanopy._errors import Cancelled, KanopyError
 from kanopy._job.coercion import generalizing_job, listed
 from kanopy._job.job import Job
@@ -124,6 +125,7 @@ class Comparison(ReprMixin):
         return notebook.comparison(self.to_dict())
 
 
+@checked
 def compare(
     data: Any,
     job: JobSource,

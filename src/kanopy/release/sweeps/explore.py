@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from kanopy._arguments import checked
 from kanopy._errors import DataError, JobError, KanopyError, NoSolution
 from kanopy._files import write_whole
 from kanopy._job.coercion import generalizing_job, listed
@@ -115,6 +116,7 @@ class Exploration(ReprMixin):
         return notebook.exploration(self.to_dict())
 
 
+@checked
 def explore(
     data: Any,
     job: JobSource,
