@@ -23,7 +23,7 @@ def checked(function: Callable[P, R]) -> Callable[P, R]:
     """A public function that refuses arguments of types that it does not declare.
 
     >>> @checked
-    ... def read(path: "str | Path", rows: "int | None" = None): ...
+    ... def read(path: str | Path, rows: int | None = None): ...
     >>> read(3.2, rows="all")
     Traceback (most recent call last):
     kanopy._errors.InputError: 2 arguments are wrong:

@@ -55,10 +55,10 @@ def wants_json() -> bool:
 
 
 def console() -> Any:
-    """A Rich console: on standard error when JSON or a table owns standard output."""
-    from rich.console import Console
+    """Where results are drawn: on standard error when JSON or a table owns standard output."""
+    from kanopy.cli.drawing import Drawing
 
-    return Console(stderr=_json_mode or _table_mode, highlight=False, soft_wrap=False)
+    return Drawing(stderr=_json_mode or _table_mode, highlight=False, soft_wrap=False)
 
 
 @contextmanager

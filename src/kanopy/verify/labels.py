@@ -13,6 +13,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import chain
 
 import polars as pl
 
@@ -27,6 +28,9 @@ _DAYS = (
     "%Y-%m-%dT%H:%M", "%d/%m/%Y %H:%M", "%m/%d/%Y %H:%M", "%H:%M:%S", "%H:%M",
 )  # fmt: skip
 """Ways to write a day or a moment; a column is read in each of them that fits all its values."""
+
+_MARKS = {form: set(re.sub(r"%.|[\sT]", "", form)) for form in _DAYS}
+"""The marks between the numbers of each of them."""
 
 _LISTED, _MORE = re.compile(r", | or "), re.compile(r" \+\d+$")
 """What stands between the values that a label lists, and how many more there are."""
@@ -126,23 +130,30 @@ def rare_names(
     """
     if k < 2 or original.dtype == pl.Duration:  # `2 days, 0:00:00` is one value and no list
         return []
-    values, published_text = as_text(original.alias("value")), as_text(published.alias("value"))
-    if units is not None:
-        values_of_units = pl.DataFrame({"value": values, "unit": units}).group_by("value")
-        counted = values_of_units.agg(pl.col("unit").n_unique())
-    else:
-        weights = pl.Series([1] * len(values)) if multiplicity is None else multiplicity
-        counted = pl.DataFrame({"value": values, "rows": weights}).group_by("value").agg(pl.col("rows").sum())
-    rows = dict(counted.iter_rows())
-    labels = [label for label in published_text.unique().to_list() if label is not None and label not in rows]
-    rare = []
-    for label in sorted(labels):
-        if label.startswith("{") and label.endswith("}"):
-            continue
-        listed = _LISTED.split(_MORE.sub("", label))
-        if len(listed) > 1 or _MORE.search(label):
-            rare += [(label, value) for value in listed if rows.get(value, k) < k]
-    return rare
+    lists = {label: _named(label) for label in as_text(published).unique().to_list() if label is not None}
+    lists = {label: listed for label, listed in lists.items() if listed}
+    if not lists:
+        return []
+    weights = pl.repeat(1, len(original), eager=True) if multiplicity is None else multiplicity
+    rows_of = {"value": as_text(original), "unit": weights if units is None else units}
+    counted = pl.DataFrame(rows_of).filter(pl.col("value").is_in([*lists, *chain(*lists.values())]))
+    number = pl.col("unit").sum() if units is None else pl.col("unit").n_unique()
+    rows = dict(counted.group_by("value").agg(number).iter_rows())
+    return [
+        (label, value)
+        for label in sorted(lists)
+        if label not in rows
+        for value in lists[label]
+        if rows.get(value, k) < k
+    ]
+
+
+def _named(label: str) -> list[str]:
+    """The values that a label lists; none where it lists nothing, or is a set."""
+    if label.startswith("{") and label.endswith("}"):
+        return []
+    listed = _LISTED.split(_MORE.sub("", label))
+    return listed if len(listed) > 1 or _MORE.search(label) else []
 
 
 def false_labels(
@@ -360,6 +371,8 @@ def _point(number: float | None) -> Range | None:
 
 
 def _moment(text: str, form: str) -> int | None:
+    if not _MARKS[form] <= set(text):  # far quicker than an error of strptime, and most texts are no moments
+        return None
     try:
         moment = dt.datetime.strptime(text.strip(), form)
     except ValueError:
