@@ -14,13 +14,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from kanopy._arguments import checked
 from kanopy._arrays import Floats, Ints, Longs
 from kanopy._core.histograms import Histogram, summed
 from kanopy._core.numbering import number_keys, number_rows
 from kanopy._core.units import Units
 from kanopy._lazy import cached_property
 from kanopy._mixins import ReprMixin
+from kanopy._usage import checked
 from kanopy.hierarchy.hierarchy import Hierarchy
 
 TUPLES_AT_ONCE = 8192

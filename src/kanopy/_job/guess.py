@@ -11,7 +11,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from kanopy._arguments import checked
 from kanopy._errors import shown_address, some
 from kanopy._job.design import Design
 from kanopy._job.job import Job
@@ -21,6 +20,7 @@ from kanopy._mixins import ReprMixin, shown_by
 from kanopy._table.official.classified import proposed, with_classified_roles
 from kanopy._table.official.places import place_guesses
 from kanopy._table.roles import Role
+from kanopy._usage import checked
 from kanopy.hierarchy.ordinal import in_known_order
 from kanopy.hierarchy.ranges import bands_in_order
 

@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from kanopy._arguments import checked
 from kanopy._core.units import known_rows
 from kanopy._errors import JobError, near_miss, some
 from kanopy._job import parameter_types as kinds
@@ -47,6 +46,7 @@ from kanopy._parameters import Declared, parameters_of
 from kanopy._table import policies
 from kanopy._table.policies import ONCE
 from kanopy._table.roles import LEAVE_OUT, ROLES, UNPUBLISHED_ROLES, settle_roles
+from kanopy._usage import checked
 from kanopy.hierarchy.builders.base import Builder
 from kanopy.hierarchy.hierarchy import Hierarchy
 from kanopy.privacy.base import Model

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING
 import polars as pl
 import polars.selectors as cs
 
-from kanopy._arguments import checked
 from kanopy._errors import InputError, near_miss
 from kanopy._table.survey import survey as survey
+from kanopy._usage import checked
 
 if TYPE_CHECKING:
     from kanopy.hierarchy.hierarchy import Hierarchy

@@ -30,12 +30,12 @@ import polars as pl
 
 from kanopy import _temporary
 from kanopy._address import in_full
-from kanopy._arguments import checked
 from kanopy._errors import DataError, readable, shown_address
 from kanopy._files import usable
 from kanopy._table.delimited import COMPRESSIONS, check_columns, decompress, read_delimited
 from kanopy._table.dialects import Dialect, Read
 from kanopy._table.formats.layout import Layout
+from kanopy._usage import checked
 
 KINDS: dict[str, str] = {
     ".csv": "csv",

@@ -54,11 +54,37 @@ def wants_json() -> bool:
     return _json_mode
 
 
+class Drawing:
+    """A Rich console that also prints plain lines, in which brackets are letters."""
+
+    def __init__(self, console: Any) -> None:
+        self._console = console
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._console, name)
+
+    def line(self, text: str, style: str = "", **options: Any) -> None:
+        """Print a text as it is, without markup."""
+        from rich.text import Text
+
+        self._console.print(Text(text, style), **options)
+
+    def headed(self, head: str, style: str, text: str, rest: str = "default") -> None:
+        """Print a text behind a head in another style."""
+        from rich.text import Text
+
+        self._console.print(Text(head, style=style).append(text, style=rest))
+
+    def verdict(self, holds: bool, text: str) -> None:
+        """Print a text behind a mark that says whether something holds."""
+        self.headed(*(("✓ ", "bold green") if holds else ("✗ ", "bold red")), text)
+
+
 def console() -> Any:
     """Where results are drawn: on standard error when JSON or a table owns standard output."""
-    from kanopy.cli.drawing import Drawing
+    from rich.console import Console
 
-    return Drawing(stderr=_json_mode or _table_mode, highlight=False, soft_wrap=False)
+    return Drawing(Console(stderr=_json_mode or _table_mode, highlight=False, soft_wrap=False))
 
 
 @contextmanager

@@ -6,10 +6,9 @@ import traceback
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from kanopy._arguments import checked
 from kanopy._errors import InputError, KanopyError, near_miss, short
 from kanopy._parameter_types import refuse
-from kanopy._usage import Needs, refuse_in_vain
+from kanopy._usage import Needs, checked, refuse_in_vain
 from kanopy.hierarchy.builders.base import Builder
 from kanopy.hierarchy.builders.registry import BUILDERS
 from kanopy.masking.algorithms.registry import MASKINGS

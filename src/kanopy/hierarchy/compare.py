@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from kanopy._arguments import checked
 from kanopy._errors import HierarchyError
 from kanopy._mixins import DictMixin, HtmlReprMixin, ReprMixin
+from kanopy._usage import checked
 from kanopy.hierarchy.hierarchy import Hierarchy
 
 MOST_NODES = 200_000

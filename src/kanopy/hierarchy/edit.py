@@ -10,10 +10,10 @@ from typing import Concatenate, ParamSpec
 
 import numpy as np
 
-from kanopy._arguments import checked
 from kanopy._arrays import Ints
 from kanopy._errors import HierarchyError, near_miss, some
 from kanopy._mixins import HtmlReprMixin
+from kanopy._usage import checked
 from kanopy.hierarchy.construct import depths, spans
 from kanopy.hierarchy.derive import from_table_of
 from kanopy.hierarchy.hierarchy import Hierarchy

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from kanopy._arguments import checked
 from kanopy._errors import OntologyError
 from kanopy._files import write_whole
+from kanopy._usage import checked
 from kanopy.ontology.taxonomy import Taxonomy
 from kanopy.ontology.text_pool import TextPool
 

@@ -9,10 +9,10 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from kanopy._arguments import checked
 from kanopy._errors import OntologyError, near_miss
 from kanopy._files import usable
 from kanopy._registry import Named
+from kanopy._usage import checked
 from kanopy.ontology.compiled import save_ontology
 from kanopy.ontology.readers import wordnet
 from kanopy.ontology.taxonomy import Taxonomy

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from kanopy._arguments import checked
 from kanopy._arrays import Mask
 from kanopy._core.classes import Classes
 from kanopy._errors import JobError, near_miss, short
 from kanopy._parameter_types import collected, refuse
 from kanopy._parameters import faults_of_class, make, parameters_of
 from kanopy._registry import Named
+from kanopy._usage import checked
 from kanopy.privacy.base import Model
 from kanopy.privacy.judgement import judged_twice
 from kanopy.privacy.sizes import KAnonymity

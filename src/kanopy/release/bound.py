@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from kanopy._arguments import checked
 from kanopy._errors import JobError
 from kanopy._job.coercion import generalizing_job
 from kanopy._job.usage import require_used
 from kanopy._parameter_types import as_seconds
 from kanopy._progress import Callback, Progress
+from kanopy._usage import checked
 from kanopy.release.prepare import make_problem, prepare
 
 if TYPE_CHECKING:

@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kanopy._arguments import checked
 from kanopy._errors import Hint, NoSolution
 from kanopy._job.coercion import as_job
 from kanopy._job.job import Job
 from kanopy._progress import SILENT, Callback, Clock, Progress
+from kanopy._usage import checked
 from kanopy.release.links.traces import link_of, untied, with_traces
 from kanopy.release.prepare import Generalizable, Prepared, Substitutable, make_problem
 from kanopy.release.result import Result

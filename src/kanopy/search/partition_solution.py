@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from kanopy._arguments import checked
 from kanopy._arrays import Ints
 from kanopy._core.classes import Recoding, recoding_from_nodes
 from kanopy._core.numbering import number_rows
 from kanopy._errors import Hint, JobError, NoSolution
+from kanopy._usage import checked
 from kanopy.metrics.release_losses import release_losses
 from kanopy.search.judge import ClassJudge, LevelJudgement
 from kanopy.search.no_solution import more_suppression

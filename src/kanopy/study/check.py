@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kanopy._arguments import checked
 from kanopy._arrays import SUPPRESSED_LABEL
 from kanopy._core.units import KNOWN_ALL
 from kanopy._errors import DataError, JobError, near_miss
 from kanopy._mixins import DictMixin, ReprMixin
-from kanopy._usage import Needs, refuse_in_vain
+from kanopy._usage import Needs, checked, refuse_in_vain
 from kanopy.metrics.risk.class_sizes import risk
 from kanopy.study.earlier_release import JointRisk, joined_releases
 from kanopy.study.subject import (

@@ -16,13 +16,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kanopy._arguments import checked
 from kanopy._arrays import Longs, Mask
 from kanopy._core.units import ALL, KNOWN_ALL
 from kanopy._errors import DataError, JobError, some
 from kanopy._mixins import DictMixin, ReprMixin
 from kanopy._parameters import unused
-from kanopy._usage import in_vain, refuse_in_vain
+from kanopy._usage import checked, in_vain, refuse_in_vain
 from kanopy.engine.opening import PATH, place_of
 from kanopy.metrics.risk.class_sizes import THRESHOLDS, Risk, SizeBin, risk, rows_at_risk, size_histogram
 from kanopy.metrics.risk.disclosure import Disclosure, People, attribute_disclosure

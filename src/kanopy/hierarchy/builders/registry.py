@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from kanopy._arguments import checked
 from kanopy._errors import HierarchyError, near_miss, short
 from kanopy._parameter_types import refuse
 from kanopy._parameters import faults_of_class, make
 from kanopy._registry import Named
+from kanopy._usage import checked
 from kanopy.hierarchy.builders.base import Builder
 from kanopy.hierarchy.column import Column, column_of
 from kanopy.hierarchy.hierarchy import Hierarchy

@@ -25,10 +25,10 @@ from typing import Any
 
 import numpy as np
 
-from kanopy._arguments import checked
 from kanopy._arrays import SUPPRESSED_LABEL, Floats
 from kanopy._errors import InputError
 from kanopy._mixins import HtmlReprMixin, ReprMixin
+from kanopy._usage import checked
 from kanopy.hierarchy.hierarchy import Hierarchy
 from kanopy.hierarchy.quality.agreement import agreement
 from kanopy.hierarchy.quality.semantic_faults import Fault, find_faults

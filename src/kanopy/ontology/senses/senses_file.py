@@ -6,9 +6,9 @@ import json
 import tomllib
 from pathlib import Path
 
-from kanopy._arguments import checked
 from kanopy._errors import OntologyError, near_miss
 from kanopy._files import read_text
+from kanopy._usage import checked
 from kanopy.ontology.senses.labels import HOW, find_label, sense_name
 from kanopy.ontology.senses.senses import Choice, SenseChoices, Senses
 

@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from kanopy._arguments import checked
 from kanopy._arrays import Floats
 from kanopy._errors import OntologyError, near_miss
+from kanopy._usage import checked
 from kanopy.ontology.similarity.subsumers import remember_per_owner
 from kanopy.ontology.taxonomy import Taxonomy
 

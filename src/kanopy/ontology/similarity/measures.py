@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from kanopy._arguments import checked
 from kanopy._arrays import Floats
 from kanopy._errors import OntologyError
 from kanopy._mixins import ReprMixin
 from kanopy._registry import Named
+from kanopy._usage import checked
 from kanopy.ontology.similarity import formulas as similarity
 from kanopy.ontology.similarity.information_content import information_content
 from kanopy.ontology.similarity.subsumers import Concepts, deepest_common_subsumer

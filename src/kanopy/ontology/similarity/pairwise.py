@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from kanopy._arguments import checked
 from kanopy._arrays import Floats, Ints, Longs
 from kanopy._errors import OntologyError
+from kanopy._usage import checked
 from kanopy.ontology.similarity.measures import Measure, find_measure
 from kanopy.ontology.taxonomy import Taxonomy
 

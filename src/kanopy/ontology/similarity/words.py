@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kanopy._arguments import checked
 from kanopy._arrays import Floats, Ints, Longs
 from kanopy._errors import OntologyError, some
+from kanopy._usage import checked
 from kanopy.ontology.similarity.measures import Measure, find_measure
 from kanopy.ontology.similarity.pairwise import similarity_blocks
 from kanopy.ontology.taxonomy import Taxonomy

@@ -5,8 +5,8 @@ from __future__ import annotations
 import hashlib
 from typing import TYPE_CHECKING, Any
 
-from kanopy._arguments import checked
 from kanopy._errors import JobError, near_miss
+from kanopy._usage import checked
 
 if TYPE_CHECKING:
     from kanopy._job.coercion import JobSource

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kanopy._arguments import checked
 from kanopy._errors import Cancelled, KanopyError
 from kanopy._job.coercion import generalizing_job, listed
 from kanopy._job.job import Job
@@ -20,6 +19,7 @@ from kanopy._job.usage import require_used
 from kanopy._mixins import ReprMixin
 from kanopy._parameter_types import as_seconds
 from kanopy._progress import SILENT, Callback, Progress
+from kanopy._usage import checked
 from kanopy.masking.algorithms.registry import MASKINGS
 from kanopy.release.catalogue import parameters_for
 from kanopy.release.prepare import Prepared, make_problem, prepare

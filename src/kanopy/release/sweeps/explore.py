@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kanopy._arguments import checked
 from kanopy._errors import DataError, JobError, KanopyError, NoSolution
 from kanopy._files import write_whole
 from kanopy._job.coercion import generalizing_job, listed
@@ -28,6 +27,7 @@ from kanopy._job.usage import require_used
 from kanopy._mixins import ReprMixin
 from kanopy._parameter_types import as_share
 from kanopy._progress import Callback, Progress
+from kanopy._usage import checked
 from kanopy.release.prepare import Prepared, make_problem, prepare
 from kanopy.release.run import run
 

@@ -6,9 +6,8 @@ import json
 from collections.abc import Iterable, Mapping
 from importlib import resources
 
-from kanopy._arguments import checked
 from kanopy._errors import HierarchyError
-from kanopy._usage import Needs, refuse_in_vain
+from kanopy._usage import Needs, checked, refuse_in_vain
 from kanopy.hierarchy.hierarchy import Hierarchy
 from kanopy.report.charts.marks import short
 from kanopy.report.shell import section, shell, snippet
