@@ -16,8 +16,8 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, ParamSpec, TypeVar
 
-from kanopy._errors import InputError
-from kanopy._parameter_types import Either, Instance, Integer, Nothing, ParameterType, Text, refuse
+from kanopy._errors import InputError, refuse
+from kanopy._parameter_types import Either, Instance, Integer, Nothing, ParameterType, Text
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -79,7 +79,7 @@ def checked(function: Callable[P, R]) -> Callable[P, R]:
     ... def read(path: str | Path, rows: int | None = None): ...
     >>> read(3.2, rows="all")
     Traceback (most recent call last):
-    kanopy._errors.InputError: 2 arguments are wrong:
+    kanopy.extend.InputError: 2 arguments are wrong:
       - path must be a path, not 3.2.
       - rows must be a whole number, not 'all'.
     """

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from kanopy._core.units import known_rows
-from kanopy._errors import JobError, near_miss, some
+from kanopy._errors import JobError, collected, near_miss, refuse, some
 from kanopy._job import parameter_types as kinds
 from kanopy._job import usage
 from kanopy._job.parameter_types import (
@@ -25,6 +25,7 @@ from kanopy._job.parameter_types import (
     known_metrics,
 )
 from kanopy._job.protection import Protect, settle_models, settle_protection
+from kanopy._lazy import public
 from kanopy._mixins import shown_by
 from kanopy._parameter_types import (
     Anything,
@@ -38,8 +39,6 @@ from kanopy._parameter_types import (
     Seconds,
     Share,
     Text,
-    collected,
-    refuse,
     taken,
 )
 from kanopy._parameters import Declared, parameters_of
@@ -67,6 +66,7 @@ UNSAID: Any = None
 Columns = str | Iterable[str]
 
 
+@public("kanopy")
 @dataclass(frozen=True)
 class Job(Declared):
     """What to publish, and how safe it must be. What nobody named is not published.
@@ -117,7 +117,7 @@ class Job(Declared):
 
     >>> Job(quasi="age", k=1, metric="los")
     Traceback (most recent call last):
-    kanopy._errors.JobError: 2 settings are wrong:
+    kanopy.extend.JobError: 2 settings are wrong:
       - k must be a whole number of at least 2, not 1. With k = 1 every row may be unique.
       - metric must be ... not 'los'. Did you mean 'loss'?
     """

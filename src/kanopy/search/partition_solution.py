@@ -11,6 +11,7 @@ from kanopy._arrays import Ints
 from kanopy._core.classes import Recoding, recoding_from_nodes
 from kanopy._core.numbering import number_rows
 from kanopy._errors import Hint, JobError, NoSolution
+from kanopy._lazy import public
 from kanopy._usage import checked
 from kanopy.metrics.release_losses import release_losses
 from kanopy.search.judge import ClassJudge, LevelJudgement
@@ -109,6 +110,7 @@ def release(
     return Solution(name, safe_recoding, score, **(facts | {"notes": tuple(facts.get("notes", ()))}))
 
 
+@public("kanopy.extend")
 @checked
 def release_levels(
     name: str, problem: Problem, best: LevelJudgement, *, judged: int | None = None, **facts: Any

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from kanopy._errors import HierarchyError, near_miss, short
-from kanopy._parameter_types import refuse
+from kanopy._errors import HierarchyError, near_miss, refuse, short
+from kanopy._lazy import public
 from kanopy._parameters import faults_of_class, make
 from kanopy._registry import Named
 from kanopy._usage import checked
@@ -69,6 +69,7 @@ AUTO = ("k", "parts")
 """The parameters of the method `auto`."""
 
 
+@public("kanopy.hierarchy")
 @checked
 def make_builder(method: str, **parameters: Any) -> Builder:
     """The builder of a method with its parameters.
@@ -79,6 +80,7 @@ def make_builder(method: str, **parameters: Any) -> Builder:
     return make(BUILDERS.find(method), parameters)
 
 
+@public("kanopy")
 @checked
 def build_hierarchy(
     values: Iterable[Any] | Column,

@@ -27,6 +27,7 @@ import numpy as np
 
 from kanopy._arrays import SUPPRESSED_LABEL, Floats
 from kanopy._errors import InputError
+from kanopy._lazy import public
 from kanopy._mixins import HtmlReprMixin, ReprMixin
 from kanopy._usage import checked
 from kanopy.hierarchy.hierarchy import Hierarchy
@@ -78,6 +79,7 @@ class LevelLoss(ReprMixin):
     worst: tuple[Transition, ...]
 
 
+@public("kanopy.hierarchy")
 @dataclass(frozen=True)
 class SemanticQuality(HtmlReprMixin):
     """The judgement of one hierarchy. `score` is VghGSL; `losses[level - 1, value]` holds every TransGSL."""
@@ -189,6 +191,7 @@ class SemanticQuality(HtmlReprMixin):
         }
 
 
+@public("kanopy")
 @checked
 def evaluate_hierarchy(
     hierarchy: Hierarchy,

@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from kanopy._arrays import Floats, Ints, Longs
 from kanopy._errors import OntologyError
+from kanopy._lazy import public
 from kanopy._usage import checked
 from kanopy.ontology.similarity.measures import Measure, find_measure
 from kanopy.ontology.taxonomy import Taxonomy
@@ -24,6 +25,7 @@ from kanopy.ontology.taxonomy import Taxonomy
 LARGEST_MATRIX = 2_000_000_000
 
 
+@public("kanopy.ontology")
 @checked
 def similarity_blocks(
     taxonomy: Taxonomy,
@@ -46,6 +48,7 @@ def similarity_blocks(
         yield start, block
 
 
+@public("kanopy.ontology")
 @checked
 def similarity_matrix(
     taxonomy: Taxonomy,
@@ -76,6 +79,7 @@ def similarity_matrix(
     return out
 
 
+@public("kanopy.ontology")
 @checked
 def nearest_concepts(
     taxonomy: Taxonomy,

@@ -10,6 +10,7 @@ import numpy as np
 
 from kanopy._arrays import Floats, Ints, Longs
 from kanopy._errors import OntologyError, some
+from kanopy._lazy import public
 from kanopy._usage import checked
 from kanopy.ontology.similarity.measures import Measure, find_measure
 from kanopy.ontology.similarity.pairwise import similarity_blocks
@@ -18,6 +19,7 @@ from kanopy.ontology.taxonomy import Taxonomy
 PAIRS_OF_SENSES_AT_ONCE = 1_000_000
 
 
+@public("kanopy.ontology")
 class WordPair(NamedTuple):
     """Two words, their similarity, the concepts that gave it, and the common subsumer."""
 
@@ -29,6 +31,7 @@ class WordPair(NamedTuple):
     lcs: int
 
 
+@public("kanopy.ontology")
 @checked
 def word_similarity(taxonomy: Taxonomy, a: str, b: str, measure: str | Measure = "wu-palmer") -> WordPair:
     """The similarity of two words. Of equally similar senses the more frequent ones are named.
@@ -42,6 +45,7 @@ def word_similarity(taxonomy: Taxonomy, a: str, b: str, measure: str | Measure =
     return word_similarities(taxonomy, [(a, b)], measure)[0]
 
 
+@public("kanopy.ontology")
 @checked
 def word_similarities(
     taxonomy: Taxonomy, pairs: Iterable[tuple[str, str]], measure: str | Measure = "wu-palmer"
@@ -112,6 +116,7 @@ def _batch(
     ]
 
 
+@public("kanopy.ontology")
 @checked
 def word_matrix(taxonomy: Taxonomy, words: Sequence[str], measure: str | Measure = "wu-palmer") -> Floats:
     """The similarities of all words with all words; besides the result nothing quadratic is kept.

@@ -6,6 +6,7 @@ import hashlib
 from typing import TYPE_CHECKING, Any
 
 from kanopy._errors import JobError, near_miss
+from kanopy._lazy import public
 from kanopy._usage import checked
 
 if TYPE_CHECKING:
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from kanopy.attacks.attack import AttackReport
 
 
+@public("kanopy")
 @checked
 def attack(
     original: Any,
