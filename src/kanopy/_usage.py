@@ -160,10 +160,11 @@ class _Each(_Like):
             return self.refuse(value, label, mistakes)
         if self.item is not None and isinstance(value, Collection):
             wrong: list[str] = []
-            for element in value.values() if self.key else value:
+            pairs = isinstance(value, Mapping) and self.key is not None
+            for element in value.values() if pairs else value:  # type: ignore[attr-defined]
                 self.item.take(element, label, wrong)
-            for key in value if self.key else ():
-                self.key.take(key, label, wrong)
+            for name in value if self.key is not None else ():
+                self.key.take(name, label, wrong)  # type: ignore[union-attr]
             if wrong:
                 return self.refuse(value, label, mistakes)
         return value

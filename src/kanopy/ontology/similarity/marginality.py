@@ -9,12 +9,15 @@ import numpy.typing as npt
 
 from kanopy._arrays import Floats
 from kanopy._errors import OntologyError
+from kanopy._lazy import public
 from kanopy._mixins import ReprMixin
+from kanopy._usage import checked
 from kanopy.ontology.similarity.measures import Measure, find_measure
 from kanopy.ontology.similarity.pairwise import similarity_matrix
 from kanopy.ontology.taxonomy import Taxonomy
 
 
+@public("kanopy.ontology")
 @dataclass(frozen=True, eq=False)
 class Marginality(ReprMixin):
     """Per value the sum of its distances to all others, the value with the least, and the variance."""
@@ -24,6 +27,7 @@ class Marginality(ReprMixin):
     variance: float
 
 
+@public("kanopy.ontology")
 @checked
 def marginality(
     taxonomy: Taxonomy,
