@@ -28,6 +28,7 @@ from kanopy._table.streams.scans import require_same_columns
 from kanopy.engine import statements as sql
 from kanopy.engine.contract import MOST, RecodePlan, Recount, in_order, most_different, require_few
 from kanopy.engine.pushdown import CELLS, GROUPS, Solve
+from kanopy.engine.spark_rows import without_pandas
 from kanopy.engine.statements import FRAGMENTS, PAIRS, Statements
 
 LEAST_JAVA = 17
@@ -360,7 +361,9 @@ class SparkPlace:
         empty = self._session.createDataFrame(like.to_arrow()).schema
         for field in empty.fields:
             field.dataType = kinds.get(field.name, field.dataType)
-        self._view(name, asked.groupBy("part").applyInArrow(_in_arrow(solve, like.columns), empty))
+        with without_pandas():
+            solved = asked.groupBy("part").applyInArrow(_in_arrow(solve, like.columns), empty)
+        self._view(name, solved)
 
     def forget(self, name: str | None = None) -> None:
         """Let go of what is kept under a name, or of everything."""
