@@ -36,6 +36,7 @@ BROADCAST_ROWS = 1_000_000
 """Tables up to this length go to every executor; joins with longer ones sort."""
 ROWS_PER_PARTITION = 100_000
 PARTITIONS = "spark.sql.shuffle.partitions"
+NO_RECORDS = "The table has columns but no records. Give one with at least one record."
 ORDER, SOURCE, TREATED = "kanopy_order", "kanopy_source", "kanopy_treated"
 
 
@@ -177,7 +178,7 @@ class SparkEngine:
         counts = self.ask(f"select * from ({sql.count_statement(SOURCE, columns, sql.SPARK)}) c limit {most + 1}")
         require_few(counts.height, most)
         if not counts.height or not int(counts[counts.columns[-1]].sum()):
-            raise DataError("The table has columns but no records. Give one with at least one record.")
+            raise DataError(NO_RECORDS)
         return in_order(counts, columns)
 
     def distinct(self, columns: Sequence[str], most: int = MOST_VALUES) -> dict[str, pl.DataFrame | None]:
@@ -286,6 +287,8 @@ class SparkEngine:
     def require_rows_here(self, what: str) -> None:
         """Refuse to bring something of every row here, where there are too many."""
         rows, most = self.frame.count(), most_different()
+        if not rows:
+            raise DataError(NO_RECORDS)
         if rows > most:
             raise JobError(
                 f"{what} looks at all rows first, and there are {rows:,}, too many for one machine. Leave it out, "
