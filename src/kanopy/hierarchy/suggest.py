@@ -408,12 +408,12 @@ def _other_values(hierarchy: Hierarchy) -> Floats:
 
 
 def _widths(hierarchy: Hierarchy, column: Column) -> Floats:
-    """Per node what a row loses when it is published as that node."""
+    """Per node what a row loses when it is published as that node: all of it where the interval exceeds the data."""
     if column.numbers is None:
         return _other_values(hierarchy)
     extent = float(column.numbers[-1] - column.numbers[0]) or 1.0
     if hierarchy.low is not None and hierarchy.high is not None:
-        return np.asarray((hierarchy.high - hierarchy.low) / extent, np.float64)
+        return np.minimum((hierarchy.high - hierarchy.low) / extent, 1.0).astype(np.float64)
     numbers = column.numbers.astype(np.float64)
     low, high = spans(hierarchy.tree(), numbers, numbers)
     return np.asarray((high - low) / extent, np.float64)

@@ -38,8 +38,9 @@ class SenseChoices(ReprMixin):
     source: str = ""
 
     def check(self, taxonomy: Taxonomy) -> None:
-        """Every sense and synonym must exist; the error names all that do not."""
+        """Every sense and synonym must exist, and none may contradict the other; the error names all that do."""
         wrong: dict[str, OntologyError] = {}
+        where = f"{self.source}: " if self.source else ""
         for kind, table in (("sense", self.senses), ("synonym", self.synonyms)):
             for label, name in table.items():
                 if name:
@@ -48,10 +49,20 @@ class SenseChoices(ReprMixin):
                     except OntologyError as error:
                         wrong[f"{label} = {name}"] = error
         if wrong:
-            where = f"{self.source}: " if self.source else ""
             first = next(iter(wrong.values()))
             more = f" (all that do not exist: {some(wrong)})" if len(wrong) > 1 else ""
             raise OntologyError(f"{where}{first}{more}")
+        apart = [
+            f"{label} = {self.senses[label]} and {word}"
+            for label, word in self.synonyms.items()
+            if word
+            and self.senses.get(label)
+            and not {*named_concepts(taxonomy, word, "")} & {*named_concepts(taxonomy, self.senses[label], "")}
+        ]
+        if apart:
+            raise OntologyError(
+                f"{where}the sense chosen for a label contradicts its synonym: {some(apart)}. Keep one of them."
+            )
 
     def of(self, label: str) -> str:
         """The sense chosen for a label, or nothing."""

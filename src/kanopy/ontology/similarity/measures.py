@@ -86,6 +86,7 @@ _LISTED = (
     Measure("leacock-chodorow", similarity.leacock_chodorow, "Leacock, Chodorow 1998", maximum_value=None),
     Measure("tversky", similarity.tversky, "Tversky 1977", is_symmetric=False),
     Measure("rodriguez-egenhofer", similarity.rodriguez_egenhofer, "Rodríguez, Egenhofer 2003", is_symmetric=False),
+    Measure("taxonomic-features", similarity.taxonomic_features, "Sánchez et al. 2012", maximum_value=0.0),
     Measure("x-similarity", similarity.x_similarity, "Petrakis et al. 2006", needs_glosses=True),
     *_by_content("resnik", similarity.resnik, "Resnik 1995", None),
     *_by_content("lin", similarity.lin, "Lin 1998"),
