@@ -113,8 +113,8 @@ def test_malformed_files_are_clear_errors(tmp_path: Path, file: str, text: str, 
 
 def test_a_file_of_the_user_gives_labels_to_codes_that_come_without(tmp_path: Path):
     (tmp_path / "atc.csv").write_text(
-        "ATC code,ATC level name\nA,Alimentary\nA02,Acid drugs\nA02BC,Pump inhibitors\nA02BC01,omeprazole\nA02BC02,pantoprazole\n"
-        "A02BA02,ranitidine\nC09AA05,ramipril\n"
+        "ATC code,ATC level name\nA,Alimentary\nA02,Acid drugs\nA02BC,Pump inhibitors\nA02BC01,omeprazole\n"
+        "A02BC02,pantoprazole\nA02BA02,ranitidine\nC09AA05,ramipril\n"
     )
     given = ["omeprazole", "A02BC02", "Ranitidine", "ramipril"]
     h = build_hierarchy(given, "classification", classification="atc", file=str(tmp_path / "atc.csv"), labels="code")
