@@ -191,8 +191,8 @@ def _is_number(value: Any) -> bool:
 
 
 def _are_numbers(value: Any) -> bool:
-    """Whether NumPy makes whole numbers of it: a number, an array, or a list of them."""
-    if hasattr(value, "dtype") or isinstance(value, int):
+    """Whether NumPy makes numbers of it: a number, an array, or a list of them."""
+    if hasattr(value, "dtype") or isinstance(value, (int, float)):
         return getattr(getattr(value, "dtype", None), "kind", "i") in "biuf"
     return _is_list(value) and all(map(_are_numbers, value))
 
@@ -203,7 +203,7 @@ def _is_dtype(value: Any) -> bool:
 
 FLOATS = ("float32", "float64")
 PATH = _Like("a path", _is_path)
-NUMBERS = _Like("a whole number, or a list of them", _are_numbers)
+NUMBERS = _Like("a number, or a list of them", _are_numbers)
 TYPES: dict[str, ParameterType] = {
     "None": Nothing(),
     "str": Text(empty=True),

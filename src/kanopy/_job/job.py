@@ -282,7 +282,7 @@ class Job(Declared):
             (lambda: settle_protection(self), (*ROLES, "protect", "models", "pseudonymize", "separators")),
             (lambda: kinds.wrong_lists(self), ("quasi", "separators")),
             (self._wrong_columns, ("quasi", "min_levels", "max_levels", "weights")),
-            (self._wrong_parameters, ("algorithm", "parameters", "quasi")),
+            (self._settle_parameters, ("algorithm", "parameters", "quasi")),
         ):
             if not wrong.keys() & set(needs):
                 mistakes += check()  # type: ignore[no-untyped-call]
@@ -296,40 +296,41 @@ class Job(Declared):
             if strangers := [column for column in getattr(self, name) if column not in self.quasi]:
                 yield f"{name} names columns that are not quasi-identifiers: {some(strangers)}."
 
-    def _wrong_parameters(self) -> Iterable[str]:
+    def _settle_parameters(self) -> Iterable[str]:
+        """Set the parameters as the algorithm takes them, and say what is wrong with them, like `settle_roles`."""
         from kanopy.search.algorithms import make_algorithm
 
         mistakes: list[str] = []
-        if self.masks:
-            if self.quasi:
+        with collected(mistakes):
+            if self.masks:
                 from kanopy.masking.from_job import job_for_masking
 
-                with collected(mistakes):
+                if self.quasi:
                     job_for_masking(self)
-            return mistakes
-        with collected(mistakes):
+                return ()
             made = make_algorithm(self.algorithm, **self.parameters)
-            if self.k == 1 and made.recoding != "full-domain":
-                mistakes.append(
-                    f"The algorithm {self.algorithm!r} makes classes of k rows, and k is 1. Use k = 2 or more, or "
-                    "the algorithm optimal."
-                )
-            if made.averages:
-                mistakes += [
+            mistakes += self._wrong_for(made)
+            object.__setattr__(self, "parameters", {name: getattr(made, name) for name in self.parameters})
+        return mistakes if self.masks else [*mistakes, *self._wrong_target()]
+
+    def _wrong_for(self, algorithm: Algorithm) -> Iterator[str]:
+        if self.k == 1 and algorithm.recoding != "full-domain":
+            what = f"The algorithm {self.algorithm!r} makes classes of k rows"
+            yield f"{what}, and k is 1. Use k = 2 or more, or the algorithm optimal."
+        for name, why in kinds.NOT_AVERAGED.items() if algorithm.averages else ():
+            if getattr(self, name):
+                yield (
                     f"The algorithm {self.algorithm!r} {why}. Leave {name} out, or use an algorithm that generalizes, "
                     "such as 'optimal'."
-                    for name, why in kinds.NOT_AVERAGED.items()
-                    if getattr(self, name)
-                ]
-            parameters = {name: getattr(made, name) for name in self.parameters}
-            object.__setattr__(self, "parameters", parameters)
+                )
+
+    def _wrong_target(self) -> Iterator[str]:
         role = None if self.target is None else self.roles.get(self.target)
         if role in ("quasi-identifier", *UNPUBLISHED_ROLES):
-            mistakes.append(
+            yield (
                 f"The target {self.target!r} of {self.algorithm!r} has the role {role}. Name a column that is "
                 "published unchanged."
             )
-        return mistakes
 
     @property
     def masks(self) -> bool:

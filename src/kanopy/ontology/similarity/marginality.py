@@ -49,7 +49,7 @@ def marginality(
     >>> words[found.mean], words[int(found.of_value.argmax())]
     ('wolf', 'car')
     """
-    asked = np.asarray(concepts, np.int32)
+    asked = np.atleast_1d(np.asarray(concepts, np.int32))
     often = np.ones(len(asked)) if counts is None else np.asarray(counts, np.float64)
     if asked.ndim != 1 or not len(asked) or often.shape != asked.shape or (often <= 0).any():
         raise OntologyError("Marginality needs a list of concepts, and for each how often it occurs (at least once).")
