@@ -1,5 +1,5 @@
 # Everything here makes its own environment (.venv) and needs nothing but Python 3.11+ and a package index.
-.PHONY: help demo test test-slow test-extras packages dbt-test airflow-test dagster-test r-test fuzz fuzz-kills mutants lint format prebuilt bench bench-scale spark-test docs clean
+.PHONY: help demo test test-slow test-extras packages integrations conda-test dbt-test airflow-test dagster-test r-test fuzz fuzz-kills mutants lint format prebuilt bench bench-scale spark-test docs clean
 .DEFAULT_GOAL := help
 
 BIN := .venv/bin
@@ -27,15 +27,23 @@ packages: $(READY)-test ## build dist/: the sdist, a wheel with machine code and
 test-extras: packages ## install the wheel with each extra in a fresh environment and use it; EXTRAS="core excel" names some
 	@PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python tools/try_extras.py dist/kanopy-*-any.whl $(EXTRAS)
 
+integrations: $(READY)-test ## dbt, Airflow, Dagster, R and conda, each installed and tested; says which could not be installed
+	@$(BIN)/python tools/integrations.py
+
 dbt-test: $(READY)-test ## a dbt project with the tests and the materialization of integrations/dbt, on DuckDB (.venv-dbt)
 	@tools/environment dbt
 	@$(BIN)/python -m pytest -rs tests/integrations/test_dbt.py -m "slow or not slow"
+
+conda-test: $(READY)-test ## the conda recipe of integrations/conda: rendered, and built without a channel (.venv-conda)
+	@tools/environment conda
+	@$(BIN)/python -m pytest -rs tests/packaging/test_packages.py -k conda -m "slow or not slow"
 
 airflow-test dagster-test: %-test: $(READY)-test ## the monthly release of examples/pipelines in Airflow and Dagster, without their servers
 	@tools/environment $*
 	@$(BIN)/python -m pytest -rs tests/integrations/test_pipelines.py -k $* -m "slow or not slow"
 
 r-test: $(READY)-test ## the R package of integrations/r: its tests, its vignette, figures equal to Python; needs R with reticulate
+	@tools/environment r
 	@$(BIN)/python -m pytest -rs tests/integrations/test_r.py -m "slow or not slow"
 
 fuzz: $(READY)-test ## random jobs judged by the textbook; JOBS=100000 sets how many of each kind, WHAT which (postgresql and spark too)

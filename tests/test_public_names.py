@@ -10,6 +10,7 @@ import os
 import re
 import subprocess
 import sys
+import warnings
 from pathlib import Path
 from types import ModuleType
 
@@ -33,7 +34,7 @@ def python(code: str, **environment: str) -> str:
 ROOT = Path(__file__).resolve().parents[1]
 ROOMS = ("kanopy", "kanopy.extend", "kanopy.hierarchy", "kanopy.ontology", "kanopy.privacy")
 DICTIONARIES = {"BUILDERS", "MEASURES", "MODELS"}
-ANSWERS = {"Check", "Comparison", "Improvement", "Result", "SemanticQuality", "Senses", "Suggestion",
+ANSWERS = {"Check", "Comparison", "Improvement", "Marginality", "Result", "SemanticQuality", "Senses", "Suggestion",
            "WordPair"}  # fmt: skip
 """Classes that users only get as an answer: the function that answers has the example."""
 BASES = {"Builder", "Model"}
@@ -70,6 +71,62 @@ def test_what_type_checkers_see_is_what_is_loaded(room: str) -> None:
     for name, home in seen.items():
         there = importlib.import_module(str(home))
         assert getattr(module, name) is getattr(there, name), name
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_public_names_say_the_path_that_users_import_them_from(room: str) -> None:
+    """Messages, help and pickles name it, whatever file the name is in today; annotations are still resolved."""
+    import pickle
+    import typing
+
+    module = importlib.import_module(room)
+    for name in set(module.__all__) - DICTIONARIES:
+        thing = getattr(module, name)
+        if isinstance(thing, ModuleType):
+            continue
+        rooms = [importlib.import_module(each) for each in (ROOMS[0], *ROOMS[2:], ROOMS[1])]
+        first = next(each.__name__ for each in rooms if name in each.__all__ and getattr(each, name) is thing)
+        assert thing.__module__ == first and pickle.loads(pickle.dumps(thing)) is thing, name
+    if room == "kanopy.privacy":
+        assert "k" in typing.get_type_hints(module.KMap)
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_help_describes_public_names_only(room: str) -> None:
+    """Python lists the files of a package above; what it describes are the names that users may import."""
+    import pydoc
+
+    module = importlib.import_module(room)
+    page = pydoc.plain(pydoc.render_doc(module))
+    described = {
+        name
+        for title, pattern in (("CLASSES", r"^    class (\w+)"), ("FUNCTIONS", r"^    (\w+)\("))
+        for name in re.findall(pattern, page.partition(f"\n{title}\n")[2].partition("\nDATA\n")[0], re.MULTILINE)
+    }
+    assert described and described <= set(module.__all__)
+
+
+def test_a_retired_name_works_with_a_warning_and_is_not_listed() -> None:
+    from kanopy._lazy import lazy_names
+
+    package = {"__name__": "kanopy.privacy", "__file__": kanopy.privacy.__file__}
+    load, listed, _ = lazy_names(package, retired={"PeopleMap": ("KMap", "0.9", "2.0")})
+    with pytest.warns(DeprecationWarning, match=r"PeopleMap is deprecated since Kanopy 0.9 and is removed in 2.0"):
+        assert load("PeopleMap") is kanopy.privacy.KMap
+    assert "PeopleMap" not in listed()
+
+
+def test_the_page_of_the_public_surface_names_every_room() -> None:
+    page = (ROOT / "docs" / "reference" / "stability.md").read_text(encoding="utf-8")
+    assert all(f"{each}`" in page for each in (*ROOMS, *REGISTERING)) and "KANOPY_KERNELS=plain" in page
+
+
+def test_a_warning_of_any_package_is_an_error() -> None:
+    """Only objects that are collected late, and one call of another package, are left out."""
+    with pytest.raises(DeprecationWarning):
+        warnings.warn("old", DeprecationWarning, stacklevel=1)
+    with pytest.raises(UserWarning):
+        warnings.warn_explicit("odd", UserWarning, "elsewhere.py", 1, module="another_package")
 
 
 REGISTERING = ("kanopy.frames",)
@@ -167,6 +224,23 @@ def test_without_the_compiler_everything_is_the_same() -> None:
     )
     plain = json.loads(python(code, KANOPY_KERNELS="plain"))
     assert plain == json.loads(json.dumps(small_releases()))
+
+
+def test_the_usual_steps_need_neither_the_compiler_nor_pictures(tmp_path: Path) -> None:
+    """Reading, `check`, `risk`, hierarchies and a small release where Numba and vl-convert cannot be imported."""
+    (tmp_path / "t.csv").write_text("age,sex\n21,f\n22,f\n31,m\n32,m\n")
+    code = f"""
+import sys
+sys.modules |= dict.fromkeys(("numba", "llvmlite", "vl_convert"))
+import kanopy
+people = kanopy.read_table({str(tmp_path / "t.csv")!r})
+job = kanopy.Job(quasi=["age", "sex"], k=2, hierarchies={{"age": {{"method": "widths", "widths": [10]}}}})
+tree = kanopy.build_hierarchy([1, 2, 3, 4], "widths", widths=[2])
+result = kanopy.anonymize(people, job)
+risk = kanopy.assess_risk(people, quasi=["age", "sex"])
+print(kanopy.check(result.data, quasi=["age", "sex"]).k, tree.height, risk.sizes.rows, "<h1" in result.to_html())
+"""
+    assert python(code).split() == ["2", "2", "4", "True"]
 
 
 STUDIES = ("anonymize", "assess", "assess_risk", "check", "compare", "explore", "lower_bound", "mask")

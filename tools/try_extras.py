@@ -1,6 +1,7 @@
 """Install the wheel with each extra in a fresh environment and use what the extra is for: `make test-extras`.
 
-Usage: python tools/try_extras.py WHEEL [EXTRA …]. Without names: all but the largest (`spark` needs Java, `embeddings`
+Usage: python tools/try_extras.py WHEEL [EXTRA …]. The status is the number of those that failed; one that cannot be
+installed for want of an index is named at the end. Without names: all but the largest (`spark` needs Java, `embeddings`
 downloads gigabytes). `core` is the installation without extras; none of the libraries of an extra may be in it.
 """
 
@@ -16,6 +17,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 LARGE = ("embeddings", "spark")
+NOT_TRIED = "not tried, because it could not be installed: "
 RUN = "kanopy anonymize people.csv -q age,sex -k 3 --identifiers name,born,admitted -o"
 
 USES: dict[str, str] = {
@@ -54,8 +56,27 @@ def libraries() -> dict[str, set[str]]:
     return {extra: found - {"kanopy"} for extra, found in names.items()}
 
 
+def fault_of_project(said: str) -> bool:
+    """Whether an installation failed because requirements contradict each other, and not because of index or network.
+
+    >>> fault_of_project("No solution found: Because a==1 depends on b<2 and you require b>=2, …")
+    True
+    >>> fault_of_project("No solution found: Because there is no version of a==1 and you require a==1, …")
+    False
+    """
+    said = " ".join(said.split()).lower()
+    contradiction = "no solution found" in said or "conflicting dependencies" in said
+    lacking = (
+        "there is no version of",
+        "there are no versions of",
+        "not found in the package registry",
+        "was not found in",
+    )
+    return contradiction and not any(words in said for words in lacking)
+
+
 def attempt(extra: str, wheel: Path, folder: Path) -> str:
-    """Install one extra and use it; what went wrong, or nothing."""
+    """Install one extra and use it; what went wrong, or nothing. Begins with NOT_TRIED where the index is to blame."""
     environment, work = folder / "env", folder / "work"
     shutil.copytree(ROOT / "docs" / "files", work)
     uv, here = shutil.which("uv", path=f"{Path(sys.executable).parent}:/usr/bin:/usr/local/bin"), str(environment)
@@ -69,7 +90,7 @@ def attempt(extra: str, wheel: Path, folder: Path) -> str:
     for step in steps:
         done = subprocess.run(step, capture_output=True, text=True)
         if done.returncode:
-            return done.stderr[-2000:]
+            return ("" if fault_of_project(done.stderr) else NOT_TRIED) + done.stderr[-2000:]
     used = subprocess.run(
         ["sh", "-ec", USES[extra]], cwd=work, capture_output=True, text=True,
         env={"PATH": f"{here}/bin:/usr/local/bin:/usr/bin:/bin", "HOME": str(folder), "COLUMNS": "100"},
@@ -87,13 +108,16 @@ def attempt(extra: str, wheel: Path, folder: Path) -> str:
 def main() -> int:
     """Try the extras that were named; the number of those that failed."""
     wheel, *names = sys.argv[1:]
-    failed = 0
+    failed, untried = 0, []
     for extra in names or [name for name in USES if name not in LARGE]:
         with tempfile.TemporaryDirectory() as folder:
             wrong = attempt(extra, Path(wheel).resolve(), Path(folder))
-        failed += bool(wrong)
+        failed += bool(wrong) and not wrong.startswith(NOT_TRIED)
+        untried += [extra] * wrong.startswith(NOT_TRIED)
         sys.stdout.write(f"{extra}: {wrong or 'ok'}\n")
         sys.stdout.flush()
+    if untried:
+        sys.stdout.write(f'NOT TESTED: {", ".join(untried)}. Run: make test-extras EXTRAS="{" ".join(untried)}"\n')
     return failed
 
 

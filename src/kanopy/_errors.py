@@ -15,10 +15,12 @@ from typing import Any
 
 from kanopy._address import shown_address as shown_address
 from kanopy._address import without_addresses
+from kanopy._lazy import public
 
 SHOWN = 5
 
 
+@public("kanopy")
 class KanopyError(Exception):
     """The root of all errors raised on purpose."""
 
@@ -30,6 +32,7 @@ class KanopyError(Exception):
         )
 
 
+@public("kanopy.extend")
 class InputError(KanopyError):
     """Something the user gave is wrong: a file, a column, a value, an option; `mistakes` lists all there are."""
 
@@ -40,14 +43,17 @@ class DataError(InputError):
     """The table itself cannot be used as it is."""
 
 
+@public("kanopy.extend")
 class HierarchyError(InputError):
     """A hierarchy is malformed, does not nest, or does not fit the data."""
 
 
+@public("kanopy.extend")
 class OntologyError(InputError):
     """An ontology file is malformed, or a term or sense is not in it."""
 
 
+@public("kanopy.extend")
 class JobError(InputError):
     """The job asks for something contradictory or out of range."""
 
@@ -81,6 +87,7 @@ class Hint(str):
         return {"change": str(self), "settings": self.settings, "loss": None}
 
 
+@public("kanopy")
 class NoSolution(KanopyError):
     """No release satisfies the job. This is an answer, not a crash.
 
@@ -245,3 +252,23 @@ def near_miss(name: str, known: Iterable[str]) -> str:
     if close:
         return "Did you mean " + " or ".join(repr(folded[match]) for match in close) + "?"
     return "Known: " + (some(options) if options else "none") + "."
+
+
+def refuse(mistakes: list[str], error: type[InputError] = JobError) -> None:
+    """Raise one error that lists all mistakes, unless there are none."""
+    if not mistakes:
+        return
+    mistakes = list(dict.fromkeys(mistakes))
+    listed = "".join(f"\n  - {mistake}" for mistake in mistakes)
+    exception = error(mistakes[0] if len(mistakes) == 1 else f"{len(mistakes)} settings are wrong:{listed}")
+    exception.mistakes = tuple(mistakes)
+    raise exception
+
+
+@contextmanager
+def collected(mistakes: list[str]) -> Iterator[None]:
+    """What is refused in the block is added to the mistakes, and work goes on."""
+    try:
+        yield
+    except InputError as error:
+        mistakes += error.mistakes or (str(error),)

@@ -10,13 +10,13 @@ import json
 import math
 import numbers
 import operator
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
-from kanopy._errors import InputError, JobError, near_miss, short, some
+from kanopy._errors import collected, near_miss, refuse, short, some
+from kanopy._lazy import public
 
 LARGEST = 2**63 - 1
 """Whole numbers go into arrays of 64 bits."""
@@ -53,6 +53,7 @@ def _range(least: float | None, most: float | None, above: float | None = None, 
     return f" {both}" if low.startswith("above") else f" of {both}" if both else ""
 
 
+@public("kanopy.extend")
 @dataclass(frozen=True)
 class Integer(ParameterType):
     """A whole number, `least` and `most` included.
@@ -89,6 +90,7 @@ class Integer(ParameterType):
             return int(number) if whole and number is not None else text
 
 
+@public("kanopy.extend")
 @dataclass(frozen=True)
 class Number(ParameterType):
     """A finite number; `least` and `most` are included, `above` and `below` are not.
@@ -146,6 +148,7 @@ def _real(value: Any) -> float | None:
     return float(value) if isinstance(value, (numbers.Real, Decimal)) else None
 
 
+@public("kanopy.extend")
 @dataclass(frozen=True)
 class Share(Number):
     """A number between 0 and 1, or a text such as `2%`."""
@@ -186,6 +189,7 @@ class Seconds(ParameterType):
         return text if number is None or unit is None else number * unit
 
 
+@public("kanopy.extend")
 class Flag(ParameterType):
     """A truth value: true or false."""
 
@@ -198,12 +202,13 @@ class Flag(ParameterType):
         return {"true": True, "yes": True, "false": False, "no": False}.get(text.strip().casefold(), text)
 
 
+@public("kanopy.extend")
 class OneOf(ParameterType):
     """One of some names, which may be found out when they are needed.
 
     >>> taken(OneOf("keep", "drop"), "dorp", "suppressed_rows")
     Traceback (most recent call last):
-    kanopy._errors.JobError: suppressed_rows must be 'keep' or 'drop', not 'dorp'. Did you mean 'drop'?
+    kanopy.extend.JobError: suppressed_rows must be 'keep' or 'drop', not 'dorp'. Did you mean 'drop'?
     """
 
     def __init__(self, *names: str, known: Callable[[], Iterable[str]] | None = None) -> None:
@@ -231,6 +236,7 @@ def _meant(value: Any, names: Iterable[str]) -> str:
     return hint if hint.startswith("Did you mean") else ""
 
 
+@public("kanopy.extend")
 @dataclass(frozen=True)
 class Text(ParameterType):
     """A text; `usable` refuses, by an error, what cannot be used."""
@@ -252,11 +258,13 @@ class Text(ParameterType):
         return value
 
 
+@public("kanopy.extend")
 def Name(what: str = "the name of one column") -> Text:
     """The name of a column."""
     return Text(what)
 
 
+@public("kanopy.extend")
 @dataclass(frozen=True)
 class ColumnNames(ParameterType):
     """Texts, each once, in a list or as a line of a CSV file: separated by commas, quoted where they hold one.
@@ -296,6 +304,7 @@ class ColumnNames(ParameterType):
         return tuple(dict.fromkeys(item.strip() for item in line if item.strip()))
 
 
+@public("kanopy.extend")
 @dataclass(frozen=True)
 class ListOf(ParameterType):
     """Values of one kind in a list.
@@ -334,6 +343,7 @@ class ListOf(ParameterType):
         return tuple(self.item.read(item.strip()) for item in text.split(",") if item.strip())
 
 
+@public("kanopy.extend")
 @dataclass(frozen=True)
 class MapOf(ParameterType):
     """A value of one kind per name.
@@ -416,6 +426,7 @@ class _Nothing(ParameterType):
         return None if text.strip().casefold() in ("none", "") else text
 
 
+@public("kanopy.extend")
 def Optional(kind: ParameterType) -> Either:
     """A value of a kind, or nothing."""
     return Either(kind, _Nothing())
@@ -452,26 +463,6 @@ def _json(text: str) -> Any:
         return json.loads(text)
     except (ValueError, RecursionError):
         return None
-
-
-def refuse(mistakes: list[str], error: type[InputError] = JobError) -> None:
-    """Raise one error that lists all mistakes, unless there are none."""
-    if not mistakes:
-        return
-    mistakes = list(dict.fromkeys(mistakes))
-    listed = "".join(f"\n  - {mistake}" for mistake in mistakes)
-    exception = error(mistakes[0] if len(mistakes) == 1 else f"{len(mistakes)} settings are wrong:{listed}")
-    exception.mistakes = tuple(mistakes)
-    raise exception
-
-
-@contextmanager
-def collected(mistakes: list[str]) -> Iterator[None]:
-    """What is refused in the block is added to the mistakes, and work goes on."""
-    try:
-        yield
-    except InputError as error:
-        mistakes += error.mistakes or (str(error),)
 
 
 def taken(kind: ParameterType, value: Any, label: str = "It") -> Any:

@@ -19,9 +19,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, TypeVar, cast
 
-from kanopy._errors import InputError, JobError, near_miss, short, some
+from kanopy._errors import InputError, JobError, near_miss, refuse, short, some
 from kanopy._mixins import ReprMixin
-from kanopy._parameter_types import ParameterType, refuse
+from kanopy._parameter_types import ParameterType
 from kanopy._usage import Needs, in_vain, is_given
 
 Made = TypeVar("Made")
@@ -68,7 +68,7 @@ class Declared(ReprMixin):
     >>> from kanopy.search.full_domain.optimal import Optimal
     >>> Optimal(threads="two")
     Traceback (most recent call last):
-    kanopy._errors.JobError: threads of the algorithm 'optimal' must be a whole number of at least 1, not 'two'.
+    kanopy.extend.JobError: threads of the algorithm 'optimal' must be a whole number of at least 1, not 'two'.
     """
 
     family: ClassVar[str] = ""

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from kanopy._errors import Cancelled
+from kanopy._lazy import public
 
 
 @dataclass(frozen=True)
@@ -29,6 +30,7 @@ LEAST_WORK = 20
 """How many times as long as wording a note the work goes on before it is worded again."""
 
 
+@public("kanopy.extend")
 class Progress:
     """Calls back at most every `interval` seconds, and always when a stage begins.
 

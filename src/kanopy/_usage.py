@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any, ParamSpec, TypeVar
 
-from kanopy._parameter_types import refuse
+from kanopy._errors import refuse
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -61,7 +61,7 @@ def arguments(**needs: Needs) -> Callable[[Callable[P, R]], Callable[P, R]]:
     ... def check(data, *, beside=None, key=None): ...
     >>> check([], key="id")
     Traceback (most recent call last):
-    kanopy._errors.JobError: key has no effect without an earlier release (beside=…). Leave it out, ...
+    kanopy.extend.JobError: key has no effect without an earlier release (beside=…). Leave it out, ...
     """
 
     def decorate(function: Callable[P, R]) -> Callable[P, R]:

@@ -188,7 +188,7 @@ def test_the_way_says_what_is_missing_and_projects_and_jobs_travel(tmp_path: Pat
     from kanopy.app.project import Project
     from kanopy.app.stages import stages
 
-    packed: list[bytes] = []
+    packed = tmp_path / "people.kanopy"
 
     async def story(hand: Hand, controller: Controller) -> None:
         await opened(controller, table(tmp_path / "people.csv"))
@@ -212,14 +212,14 @@ def test_the_way_says_what_is_missing_and_projects_and_jobs_travel(tmp_path: Pat
         assert controller.project.work.job == job
         with pytest.raises(Exception, match="no archive of a job"):
             await controller.use_job("job.zip", b"nothing")
-        packed.append(pack_project(controller.project.folder))
+        packed.write_bytes(pack_project(controller.project.folder))
 
     simulate(tmp_path / "project", story)
     other = Project(tmp_path / "other")
-    other.unpack(packed[0])
+    other.unpack(packed)
     assert other.work.job.roles["pay"] == "insensitive" and other.undoable
     with pytest.raises(DataError, match="holds work"):
-        other.unpack(packed[0])
+        other.unpack(packed)
     other.close()
     empty = Project(tmp_path / "empty")
     strange = io.BytesIO()
@@ -227,7 +227,8 @@ def test_the_way_says_what_is_missing_and_projects_and_jobs_travel(tmp_path: Pat
         files.writestr("../key", "x")
     for content, words in ((b"nothing", "no project file"), (strange.getvalue(), "no project file")):
         with pytest.raises(DataError, match=words):
-            empty.unpack(content)
+            packed.write_bytes(content)
+            empty.unpack(packed)
     assert not empty.work.source
     empty.close()
 

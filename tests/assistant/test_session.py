@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import datetime as dt
-import json
 import os
 import random
-import string
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 import pytest
@@ -17,106 +13,25 @@ import pytest
 from kanopy.assistant.approvals import Approvals
 from kanopy.assistant.gate import Gate
 from kanopy.assistant.server import TOOLS
-from kanopy.assistant.session import EDITABLE, ROLES, Session
-
-ROWS, PLANTED = 60, 50
-
-
-def canary(rng: random.Random, kind: int) -> Any:
-    """A value that nobody else has, of one of several kinds."""
-    word = "".join(rng.choices(string.ascii_lowercase, k=9))
-    return [
-        word.title(),
-        f"{word} {rng.choice('ABC')}. {word[::-1].title()}",
-        f"{word}@{word[:4]}.example",
-        rng.randrange(10**8, 10**10),
-        round(rng.uniform(10**4, 10**6), 5),
-        f"{word} was seen with {word[2:]} near the {word[::-1]} house on a rainy day",
-        f"{rng.randrange(10**4):04d}-{rng.randrange(10**8):08d}",
-    ][kind]
-
-
-def planted(rng: random.Random) -> tuple[pl.DataFrame, set[str]]:
-    """A table in which some columns hold values of one row each, and the texts to look for."""
-    columns: dict[str, Any] = {
-        "age": [rng.randrange(20, 90) for _ in range(ROWS)],
-        "town": [rng.choice(["Lyon", "Rome", "Bern"]) for _ in range(ROWS)],
-        "ill": [rng.choice(["flu", "cold"]) for _ in range(ROWS)],
-        "seen": [dt.date(2020, 1, 1) + dt.timedelta(rng.randrange(5)) for _ in range(ROWS)],
-    }
-    found = set()
-    for number, kind in enumerate(rng.sample(range(7), 3)):
-        values = [canary(rng, kind) for _ in range(ROWS)]
-        if rng.random() < 0.4 and kind != 5:
-            shared = values[0]
-            values = [value if at < PLANTED // 3 else shared for at, value in enumerate(values)]
-            values[0] = values[1]
-        columns[rng.choice(["name", "note", "code", "income", "contact"]) + str(number)] = values
-        alone = {value for value in values if values.count(value) < 5}
-        found |= {str(value).casefold() for value in alone}
-    return pl.DataFrame(columns), found
-
-
-def call(session: Session, rng: random.Random, canaries: list[str]) -> str:
-    """One call of one tool, sensible, wrong or hostile; the answer as text."""
-    jobs, releases = [f"job-{n}" for n in range(1, 5)], [f"release-{n}" for n in range(1, 4)]
-    columns = ["age", "town", "ill", "seen", "name0", "note1", "code2", "nothing", "", "*"]
-    odd = [None, -1, 10**30, "x", "nan", "", [], {}, rng.choice(canaries)]
-    tool = rng.choice(TOOLS)
-    arguments: dict[str, Any] = {
-        "tables": {},
-        "describe": {"table": rng.choice(["people.csv", "people.csv", "../people.csv", "none.csv", "/etc/passwd"])},
-        "propose": {"table": rng.choice(["people.csv", "broken.csv"])},
-        "show_job": {"job": rng.choice([*jobs, "x"])},
-        "edit_job": {
-            "job": rng.choice(jobs),
-            "settings": {rng.choice([*EDITABLE, "nothing"]): rng.choice([5, 7, "10%", "optimal", True, *odd])},
-            "roles": {rng.choice(columns): rng.choice([*ROLES, "other"])},
-        },
-        "run": {"job": rng.choice(jobs)},
-        "compare": {"job": rng.choice(jobs), "algorithms": rng.choice([["optimal"], ["nothing"], ["mondrian"]])},
-        "risk": {"release": rng.choice(releases)},
-        "utility": {"release": rng.choice(releases)},
-        "labels": {"release": rng.choice(releases), "column": rng.choice(columns)},
-        "write": {"release": rng.choice(releases), "file": rng.choice(["out.csv", "../out.csv", ".x", "out.exe"])},
-    }[tool]
-    return json.dumps(getattr(session, tool)(**arguments), ensure_ascii=False)
-
-
-def told_canaries(tables: int, calls: int, folder: Path, seed: int) -> tuple[int, int, list[str]]:
-    """How many values were planted, how many calls answered without an error, and what was told that must not be."""
-    leaked, count, answered = [], 0, 0
-    for number in range(tables):
-        rng = random.Random(f"{seed} {number}")
-        frame, canaries = planted(rng)
-        count += len(canaries)
-        place = folder / str(number)
-        place.mkdir()
-        frame.write_csv(place / "people.csv")
-        (place / "broken.csv").write_text(f'a,b\n"{sorted(canaries)[0]},1\n{sorted(canaries)[1]},2,3\n')
-        session = Session(place, k=5)
-        given = sorted(canaries)
-        told = [json.dumps(session.propose("people.csv")), json.dumps(session.run("job-1"))]
-        told += [call(session, rng, given) for _ in range(calls)]
-        answered += sum('"error"' not in each for each in told)
-        text = "\n".join([*told, (place / ".kanopy" / "told.jsonl").read_text()]).casefold()
-        leaked += [each for each in canaries if each in text]
-    return count, answered, leaked
+from kanopy.assistant.session import Session
+from tests.assistant.canaries import planted, tell
 
 
 def test_no_value_of_few_rows_is_told(tmp_path: Path) -> None:
-    count, answered, leaked = told_canaries(2, 25, tmp_path, seed=1)
-    assert count > 50 and answered > 15
-    assert leaked == []
+    told = tell(2, 25, tmp_path, seed=1)
+    assert told.canaries > 50 and told.calls.total() == 50 and told.errors.total() < 45
+    assert told.leaked == []
 
 
 @pytest.mark.slow
 def test_no_value_of_few_rows_is_told_in_many_calls(tmp_path: Path) -> None:
-    """KANOPY_CANARY_TABLES=200 is the full size: 20,000 calls, half an hour."""
+    """KANOPY_CANARY_TABLES=200 is the full size: 20,000 calls, ten minutes of processor time."""
     tables = int(os.environ.get("KANOPY_CANARY_TABLES", "8"))
-    count, answered, leaked = told_canaries(tables, 100, tmp_path, seed=2)
-    assert count > 50 * tables and answered > 25 * tables
-    assert leaked == []
+    told = tell(tables, 100, tmp_path, seed=2)
+    assert told.canaries > 50 * tables and told.calls.total() == 100 * tables
+    assert set(told.calls) == set(TOOLS) == {error.split()[0] for error in told.errors} | {"tables"}
+    assert told.errors.total() < 80 * tables
+    assert told.leaked == []
 
 
 def test_a_gate_that_is_open_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,6 +12,7 @@ import kanopy
 from kanopy._errors import HierarchyError, JobError
 from kanopy._job.guess import guess_job
 from kanopy._table.datasets import adult
+from kanopy._table.official.classified import OfficialColumns
 from kanopy.classifications.recognition import covers, recognize
 from kanopy.classifications.registry import load_classification
 from kanopy.hierarchy.builders.semantic.builders import Ontology
@@ -80,6 +81,8 @@ def test_recognised(name: str, values: list[str], expected: str):
         ("answer", ["no", "be", "am", "is", "it", "do", "in"]),
         ("count", [str(n) for n in range(1, 57)]),
         ("score", ["24.1", "25", "22.8", "18.4", "17.3"]),
+        ("openness", [str(half / 2).removesuffix(".0") for half in range(2, 15)]),  # means were taken for NACE or ICD-9
+        ("score", [f"{tenth / 10:.2f}" for tenth in range(500, 900, 7)]),
         ("year", ["1999", "2000", "2001", "2010", "2011", "2012"]),
         ("quarter", ["1970 Q1", "1970 Q2", "1970 Q3", "1970 Q4"]),
         ("education", ["1. < HS Grad", "2. HS Grad", "3. Some College", "4. College Grad"]),
@@ -102,6 +105,23 @@ def test_recognised(name: str, values: list[str], expected: str):
 )
 def test_not_recognised_by_chance(name: str, values: list[str]):
     assert recognize(values, name=name) == []
+
+
+def test_codes_are_known_by_the_names_beside_them():
+    """UN numbers called LocID beside names of countries were not recognised; other numbers beside them are not."""
+    places = {"Austria": 40, "Belgium": 56, "Chile": 152, "France": 250, "Japan": 392, "Spain": 724, "Togo": 768}
+    frame = pl.DataFrame(
+        {
+            "Location": [*places] * 3,
+            "LocID": [*places.values()] * 3,
+            "rank": [*range(1, 8)] * 3,
+            "other": [41, 57, 155, 251, 393, 725, 769] * 3,
+        }
+    )
+    official = OfficialColumns(frame)
+    found = {name: official.of(name) for name in frame.columns}
+    assert found["LocID"] is not None and found["LocID"].classification == "countries"
+    assert found["rank"] is None and found["other"] is None
 
 
 def test_unmatched_values_are_listed_and_counted():

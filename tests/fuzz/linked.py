@@ -51,9 +51,9 @@ def judge_tables(seed: int) -> str:
     assert breaches(found.frames, drawn.quasi, drawn.links, drawn.k, drawn.known, drawn.together) == 0
     if guarded:
         assert not alike(found.frames, drawn, guarded), "a group of people has one value of a guarded column"
-    lost = sum(len(rows) for rows in drawn.rows.values()) - sum(frame.height for frame in found.frames.values())
-    rows = len(drawn.rows["person"]) if drawn.known == 0 else sum(len(rows) for rows in drawn.rows.values())
-    gone = len(drawn.rows["person"]) - found.frames["person"].height if drawn.known == 0 else lost
+    searched = set(drawn.rows) if drawn.known else {"person", guarded or "person"}
+    rows = sum(len(drawn.rows[name]) for name in searched)
+    gone = rows - sum(found.frames[name].height for name in searched)
     assert gone <= int(drawn.suppress * rows + 1e-9), "more rows are suppressed than the job allows"
     for name, rows in drawn.rows.items():
         for column in drawn.quasi[name]:

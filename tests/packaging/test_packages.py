@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import re
 import shutil
@@ -14,7 +15,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from tools.try_extras import LARGE, USES, libraries
+from tools.try_extras import LARGE, USES, fault_of_project, libraries
 
 from tests.test_house import _tracked
 
@@ -88,6 +89,48 @@ def test_each_extra_is_tried_and_core_has_none_of_them() -> None:
     core = {re.split(r"[<>=\[]", each)[0] for each in project["dependencies"]}
     assert not core & set().union(*libraries().values())
     assert len(core) <= 9, "the core installation does not grow"
+
+
+def test_only_contradictions_are_the_fault_of_the_project() -> None:
+    for said in ("error: Failed to fetch: connection refused", "No solution found: there is no version of numba==9"):
+        assert not fault_of_project(said)
+    assert fault_of_project(
+        "× No solution found when resolving dependencies: because kanopy depends on polars>=2 and …"
+    )
+
+
+def test_the_conda_recipe_asks_for_what_the_package_asks_for() -> None:
+    yaml = pytest.importorskip("yaml")
+    recipe = yaml.safe_load((ROOT / "integrations" / "conda" / "recipe.yaml").read_text("utf-8"))
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+    project, asked = settings["project"], recipe["requirements"]
+    assert recipe["context"]["version"] == project["version"]
+    assert recipe["build"]["python"]["entry_points"] == [f"kanopy = {project['scripts']['kanopy']}"]
+    assert [each.replace(" ", "") for each in asked["run"]] == [
+        f"python{project['requires-python']}", *project["dependencies"]
+    ]  # fmt: skip
+    assert {each.replace(" ", "") for each in asked["host"]} >= {"pip", *settings["build-system"]["requires"]}
+
+
+@pytest.mark.slow
+def test_the_conda_recipe_renders_and_builds(tmp_path: Path) -> None:
+    python = ROOT / ".venv-conda" / "bin" / "python"
+    if not python.exists():
+        pytest.skip("`make conda-test` installs the builder of conda packages in .venv-conda and runs this")
+    sources = copy_of_sources(tmp_path / "sources", 1_000_000_000)
+    script = ROOT / "tools" / "conda_build.py"
+    built = subprocess.run(
+        [python, script, sources, tmp_path], env={**os.environ, **BLOCKED}, capture_output=True, text=True, timeout=300
+    )
+    assert built.returncode == 0, (built.stdout + built.stderr)[-3000:]
+    package = json.loads(built.stdout.splitlines()[-1])
+    assert (package["name"], package["noarch"], package["tests"]) == ("kanopy", "python", 2)
+    assert "numpy >=2.0" in package["depends"] and "python >=3.11" in package["depends"]
+    files = package["files"]
+    assert {"site-packages/kanopy/__init__.py", "site-packages/kanopy_papers/__init__.py"} <= set(files)
+    assert not [name for name in files if name.endswith(".bin")] and any(
+        "WordNet" in name or "data" in name for name in files
+    )
 
 
 def test_citation_and_version_agree() -> None:

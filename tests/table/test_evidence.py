@@ -29,8 +29,11 @@ MADE: dict[str, list[Any]] = {
     "lists": [[1, 2], [2, 3]] * (ROWS // 2),
     "sentences": [f"patient {row} came in with a long story to tell about everything" for row in range(ROWS)],
     "names": [
-        f"{'ABCDEFGHIJ'[row % 10]}nna{'bcdfghjklm'[row // 10 % 10]}a Moreau{'xyzw'[row // 100]}" for row in range(ROWS)
+        f"{'ABCDEFGHIJ'[row % 10]}nna{'bcdfghjklm'[row // 10 % 10]}a Mo{'bcdfghjk'[row % 8]}e{'lmnprst'[row % 7]}a"
+        for row in range(ROWS)
     ],
+    "stations": [f"Station {row}" for row in range(ROWS)],
+    "days of stations": [f"Station {row // 20}" for row in range(ROWS)],
     "mails": [f"m{row}@example.org" for row in range(ROWS)],
     "phones": [f"0221-{100000 + row}" for row in range(ROWS)],
     "coded": [f"X{row:04}" for row in range(ROWS)],

@@ -188,6 +188,77 @@ def test_a_difference_of_weights_is_no_survey_weight() -> None:
     assert "wt82_71" not in (*job.insensitive, *job.sensitive)
 
 
+def test_what_is_weighed_is_no_sampling_weight() -> None:
+    """The weight of a car became the sampling weight of its job, which then ended in an error."""
+    around_one = [0.4 + 0.3 * (row % 5) + (4.5 if row == 7 else 0) for row in range(ROWS)]
+    people = {"age": [DRAW.randrange(18, 90) for _ in range(ROWS)], "educ": drawn([8, 10, 12, 16])}
+    assert guesses({"weight": around_one, **people})["weight"].kind == "weight"
+    assert guesses({"weight": around_one, "colour": drawn(["red", "blue"])})["weight"].kind == ""
+    pounds = [1800 + DRAW.randrange(2500) for _ in range(ROWS)]
+    cars = {"Weight": pounds, "Length": [120 + weight // 25 for weight in pounds], "Type": drawn(["van", "sedan"])}
+    grams = [DRAW.gauss(3300, 500) for _ in range(ROWS)]
+    fish = {
+        "weight": [weight // 10 for weight in pounds],
+        "length": pounds,
+        "age": drawn([*range(9)]),
+        "sex": drawn("fm"),
+    }
+    for things in (cars, fish, {"weight": grams, **people}):
+        name = next(iter(things))
+        assert guesses(things)[name].role == Role.QUASI_IDENTIFIER, name
+        assert kanopy.guess_job(things).job.sampling_weight is None
+
+
+@pytest.mark.parametrize("odd", ["NA", None, "-1", "0", "many"])
+def test_a_weight_that_is_missing_somewhere_is_not_used_and_the_job_runs(odd: str | None) -> None:
+    weights = [f"{100.5 + 7 * (row % 90)}" for row in range(ROWS)]
+    table = {"age": [20 + row % 40 for row in range(ROWS)], "sex": drawn(["m", "f"]), "sampling_weight": weights}
+    assert kanopy.guess_job(table).job.sampling_weight == "sampling_weight"
+    guessed = kanopy.guess_job({**table, "sampling_weight": [*weights[:-1], odd]})
+    assert guessed.job.sampling_weight is None and kanopy.anonymize(table, guessed.job).smallest_class >= 5
+
+
+def test_chances_of_being_drawn_are_no_weights() -> None:
+    table = {"age": [20 + row % 40 for row in range(ROWS)], "incl.prob": drawn([0.02, 0.14, 0.05])}
+    guessed = kanopy.guess_job(table)
+    assert guessed.job.sampling_weight is None and any("'incl.prob' is not used" in note for note in guessed.decide)
+
+
+def test_numbers_that_say_what_dates_say_are_not_called_dates() -> None:
+    """The number of a week's stories, and the days of a treatment, were dates in an unknown format."""
+    weeks = [f"2019-{1 + row // 40:02}-{1 + row // 10 % 4 * 7:02}" for row in range(ROWS)]
+    stories = ["NA" if row // 10 == 3 else f"{900 + 17 * (row // 10)}.5" for row in range(ROWS)]
+    guessed = kanopy.guess_job({"week": weeks, "all_stories": stories, "age": drawn([*range(20, 60)])})
+    assert not any("unknown format" in note for note in guessed.decide)
+
+
+def test_subjects_of_lessons_are_no_persons() -> None:
+    lessons = drawn(["Modern Art", "Human Biology", "World History", "Art and Design", "Applied Mathematics"] * 5)
+    found = guesses({"subject": lessons, "room": [f"R{lesson[:3]}" for lesson in lessons], "age": drawn([*range(9)])})
+    assert found["subject"].role not in (Role.UNIT, Role.IDENTIFIER)
+
+
+def test_names_of_things_are_not_called_names_of_people() -> None:
+    """A weather station's name and a column of answers called doctor were called names of people."""
+    stations = [
+        f"{place} AIRPORT, {state} US"
+        for place in ["ADAK", "BOISE", "CAIRO", "DOVER", "ELKO"]
+        for state in ["NY", "PA"]
+    ]
+    weather = guesses({"NAME": stations * 30, "TMAX": drawn([*range(40)]), "PRCP": drawn([0.1, 0.3, 2.5])})["NAME"]
+    assert weather.role == Role.UNDECIDED and "person" not in weather.reason.partition(";")[0]
+    cars = guesses({"name": [f"chevrolet model {row}" for row in range(ROWS)], "hp": drawn([*range(90)])})["name"]
+    assert cars.role == Role.IDENTIFIER and "look like names of things" in cars.reason
+    doctor = guesses({"doctor": drawn(["never", "once", "often"]), "age": drawn([*range(20, 60)])})["doctor"]
+    assert doctor.role != Role.IDENTIFIER and "name of a" not in doctor.reason
+    somebody = {"age": drawn([*range(20, 60)]), "educ": drawn([8, 10, 12, 16])}
+    for names in (["Ann Lee", "Ben Shaw", "Cleo Katz"], ["Nkiruka Obi", "Zdzislaw Wrona", "Yerlan Abay"]):
+        listed = [
+            f"{name}{'abcdefghij'[row % 10]}{'klmnopqrst'[row // 10 % 10]}" for row in range(100) for name in names
+        ]
+        assert guesses({"name": listed, **somebody})["name"].role == Role.IDENTIFIER
+
+
 def test_values_that_most_people_have_alone_are_named_once() -> None:
     table = {"Fare": [round(7 + 0.37 * row, 2) for row in range(ROWS)], "Sex": drawn(["male", "female"])}
     decide = kanopy.guess_job(table).decide

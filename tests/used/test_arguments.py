@@ -171,6 +171,7 @@ def case_of(name: str, argument: str) -> Case:
     return case
 
 
+@pytest.mark.filterwarnings("ignore:umlauts.csv is not UTF-8:UserWarning", "ignore:Columns were renamed:UserWarning")
 @pytest.mark.parametrize(("name", "argument"), PAIRS)
 def test_an_argument_changes_something_or_is_refused(tmp_path: Path, name: str, argument: str) -> None:
     case = case_of(name, argument)

@@ -18,7 +18,7 @@ from kanopy._arrays import Floats, Ints, Longs
 from kanopy._core.histograms import Histogram, summed
 from kanopy._core.numbering import number_keys, number_rows
 from kanopy._core.units import Units
-from kanopy._lazy import cached_property
+from kanopy._lazy import cached_property, public
 from kanopy._mixins import ReprMixin
 from kanopy.hierarchy.hierarchy import Hierarchy
 
@@ -37,6 +37,7 @@ class Records:
         return len(self.counts)
 
 
+@public("kanopy.extend")
 @dataclass(frozen=True, eq=False)
 class ColumnFacts:
     """What a privacy model may know of a column beyond the classes: the table as it was before anything was done.
@@ -113,6 +114,7 @@ class Survey:
         return Survey(self.weight_of_row[rows], households)
 
 
+@public("kanopy.extend")
 @dataclass(frozen=True, eq=False)
 class Domain(ReprMixin):
     """Distinct quasi-identifier tuples with counts, and a hierarchy per quasi-identifier.
@@ -282,6 +284,7 @@ class Domain(ReprMixin):
         return tuple(summed(self.counts, self.tuples[:, j], h.size) for j, h in enumerate(self.hierarchies))
 
 
+@public("kanopy.extend")
 @dataclass(frozen=True, eq=False)
 class Recoding(ReprMixin):
     """What will be published for the quasi-identifiers.
@@ -349,6 +352,7 @@ class ClassLabels:
     hierarchy: Hierarchy | None = None
 
 
+@public("kanopy.extend")
 @dataclass(frozen=True, eq=False)
 class Classes(ReprMixin):
     """Groups of rows that are equal in the quasi-identifiers; where rows have units, sizes and histograms count these.
@@ -430,6 +434,7 @@ def full_domain_recoding(domain: Domain, levels: Sequence[int], suppressed_tuple
     )
 
 
+@public("kanopy.extend")
 def recoding_from_nodes(domain: Domain, group_of_row: Ints, nodes: Ints) -> Recoding:
     """The recoding of groups that each publish one hierarchy node per attribute (`nodes[group, j]`)."""
     codes = np.empty_like(nodes)

@@ -26,7 +26,7 @@ def as_job(source: JobSource) -> Job | MaskJob:
     ('age',)
     >>> as_job(["age", "sex"])
     Traceback (most recent call last):
-    kanopy._errors.JobError: A job is a Job, a MaskJob, the path of a job file or a dictionary, not a list. Name ...
+    kanopy.extend.JobError: A job is a Job, a MaskJob, the path of a job file or a dictionary, not a list. Name ...
     """
     from kanopy.masking.job import MaskJob
 
@@ -54,7 +54,7 @@ def generalizing_job(source: JobSource, what: str) -> Job:
     >>> from kanopy import MaskJob
     >>> generalizing_job(MaskJob(text="why"), "A bound")
     Traceback (most recent call last):
-    kanopy._errors.JobError: A bound needs a job that generalizes, and a MaskJob replaces answers by meaning. ...
+    kanopy.extend.JobError: A bound needs a job that generalizes, and a MaskJob replaces answers by meaning. ...
     """
     job = as_job(source)
     if isinstance(job, Job):

@@ -26,15 +26,15 @@ class Design:
     household: str = ""
     unit: str = ""
     unusable: str = ""
-    """A weight that is missing or not above 0 in some rows."""
+    """A weight that is missing or not above 0 in some rows, or above 1 in none."""
 
     @classmethod
-    def of(cls, guesses: Sequence[Guess], seen: Mapping[str, Values], rows: int) -> Design:
+    def of(cls, guesses: Sequence[Guess], seen: Mapping[str, Values]) -> Design:
         """The design that guessed roles speak of."""
         kinds = {guess.kind: guess.column for guess in guesses if guess.role == Role.WITHHELD and guess.kind}
         unit = next((guess.column for guess in guesses if guess.role == Role.UNIT), "")
         weight = kinds.get("weight", "")
-        usable = bool(weight) and seen[weight].rows == rows and _all_positive(seen[weight])
+        usable = bool(weight) and _weighs_every_row(seen[weight])
         return cls(weight if usable else "", kinds.get("household", ""), unit, "" if usable or not weight else weight)
 
     def settings(self, local: bool) -> Iterator[str]:
@@ -64,8 +64,8 @@ class Design:
         """What the job does not use, and why."""
         if self.unusable:
             yield (
-                f"The sampling weight {self.unusable!r} is not used: it is missing or not above 0 in some rows. "
-                "Correct it, and name it as sampling-weight."
+                f"The sampling weight {self.unusable!r} is not used: missing or not above 0 in some rows, or never "
+                "above 1. Correct it, and name it as sampling-weight."
             )
         if self.weight and self.unit:
             yield (
@@ -81,6 +81,17 @@ class Design:
             yield f"The household {self.household!r} is not used: its risk needs a sampling weight, and none was found."
 
 
-def _all_positive(seen: Values) -> bool:
-    lowest = seen.numbers.min() if seen.numeric and seen.decimal is None else None
-    return isinstance(lowest, float) and lowest > 0
+def _weighs_every_row(seen: Values) -> bool:
+    """Whether each row says how many people it stands for: a number above 0, and no word or code for a missing value.
+
+    Numbers of which none is above 1 are chances of being drawn, not weights.
+    """
+    from kanopy._errors import KanopyError
+    from kanopy._table.encode import sampling_weights
+
+    if seen.missing_codes:
+        return False
+    try:
+        return float(sampling_weights(seen.column).max(initial=0.0)) > 1
+    except KanopyError:
+        return False

@@ -16,8 +16,9 @@ from kanopy._job.design import Design
 from kanopy._job.job import Job
 from kanopy._job.parameter_types import DEFAULT_K
 from kanopy._job.toml_text import toml_key, toml_value
+from kanopy._lazy import public
 from kanopy._mixins import ReprMixin, shown_by
-from kanopy._table.official.classified import proposed, with_classified_roles
+from kanopy._table.official.classified import OfficialColumns, proposed, with_classified_roles
 from kanopy._table.official.places import place_guesses
 from kanopy._table.roles import Role
 from kanopy.hierarchy.ordinal import in_known_order
@@ -75,6 +76,7 @@ class _Read:
     separator: str | None = None
 
 
+@public("kanopy")
 def guess_job(data: Any, source: str = "", *, layout: Layout | None = None) -> GuessedJob:
     """A first job for a table (a frame, columns or a path), with the reasons: what `kanopy init` writes.
 
@@ -95,17 +97,18 @@ def guess_job(data: Any, source: str = "", *, layout: Layout | None = None) -> G
     frame = to_polars(data, layout if is_file else None)[0]
     skipped = rows_of_no_record(frame)
     frame = frame.slice(skipped)
-    frame, guesses, places = place_guesses(frame, with_classified_roles(frame, guess_roles(frame)))
+    official = OfficialColumns(frame)
+    frame, guesses, places = place_guesses(frame, with_classified_roles(frame, guess_roles(frame), official))
     guesses = _with_dependent(frame, guesses)
     seen = {guess.column: Values(frame[guess.column].rename("")) for guess in guesses}
     reads = {}
     is_meaningful: dict[frozenset[str], bool] = {}
     for guess in guesses:
-        reads[guess.column] = _read(guess, seen[guess.column], is_meaningful)
+        reads[guess.column] = _read(guess, seen[guess.column], official, is_meaningful)
     everywhere = sorted(
         {token for read in reads.values() for token in read.tokens if token.strip().lower() in MISSING_WORDS}
     )
-    design = Design.of(guesses, seen, frame.height)
+    design = Design.of(guesses, seen)
 
     def text(choice: Choice, guesses: list[Guess]) -> str:
         head = _settings(source, layout, skipped, everywhere, choice, frame.height, design.settings(choice.local))
@@ -365,16 +368,16 @@ def _decide(guesses: list[Guess], rows: int, hidden: list[str]) -> Iterator[str]
     alone = [guess.column for guess in guesses if guess.alone and guess.role in (Role.SENSITIVE, Role.INSENSITIVE)]
     if alone:
         yield (
-            "Published unchanged, although most records have a unique value, which can re-identify them: "
+            "Published unchanged, although many records have a unique value, which can re-identify them: "
             f"{some(alone)}. Round or leave out what an attacker may know."
         )
 
 
-def _read(guess: Guess, seen: Values, is_meaningful: dict[frozenset[str], bool]) -> _Read:
+def _read(guess: Guess, seen: Values, official: OfficialColumns, is_meaningful: dict[frozenset[str], bool]) -> _Read:
     """What the job says of a column besides its role: words for missing values, and how to generalize it."""
     if guess.role == Role.SENSITIVE:
-        official = proposed(guess, seen)
-        return _Read(tokens=guess.missing, remarks=() if official is None else (official.remark,))
+        known = proposed(guess, official)
+        return _Read(tokens=guess.missing, remarks=() if known is None else (known.remark,))
     if guess.role != Role.QUASI_IDENTIFIER:
         return _Read()
     if seen.elements:
@@ -383,8 +386,8 @@ def _read(guess: Guess, seen: Values, is_meaningful: dict[frozenset[str], bool])
     if guess.hierarchy_hint == "place":
         advice = 'cells of at least k people, cut at round degrees; { method = "cells" } is a fixed grid'
         return _Read({"method": "quadtree"}, guess.missing, None, (advice,))
-    if (official := proposed(guess, seen)) is not None:
-        return _Read(official.hierarchy, guess.missing, None, (official.remark,))
+    if guess.column in official.frame.columns and (known := proposed(guess, official)) is not None:
+        return _Read(known.hierarchy, guess.missing, None, (known.remark,))
     texts = [text for text in seen.texts if text not in guess.missing]
     if guess.hierarchy_hint == "date" and not seen.column.dtype.is_temporal():
         return _dates(guess, texts)

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from kanopy._core.units import known_rows
-from kanopy._errors import JobError, near_miss, some
+from kanopy._errors import JobError, collected, near_miss, refuse, some
 from kanopy._job import parameter_types as kinds
 from kanopy._job import usage
 from kanopy._job.parameter_types import (
@@ -25,6 +25,7 @@ from kanopy._job.parameter_types import (
     known_metrics,
 )
 from kanopy._job.protection import Protect, settle_models, settle_protection
+from kanopy._lazy import public
 from kanopy._mixins import shown_by
 from kanopy._parameter_types import (
     Anything,
@@ -38,8 +39,6 @@ from kanopy._parameter_types import (
     Seconds,
     Share,
     Text,
-    collected,
-    refuse,
     taken,
 )
 from kanopy._parameters import Declared, parameters_of
@@ -66,6 +65,7 @@ UNSAID: Any = None
 Columns = str | Iterable[str]
 
 
+@public("kanopy")
 @dataclass(frozen=True)
 class Job(Declared):
     """What to publish, and how safe it must be. What nobody named is not published.
@@ -116,7 +116,7 @@ class Job(Declared):
 
     >>> Job(quasi="age", k=1, metric="los")
     Traceback (most recent call last):
-    kanopy._errors.JobError: 2 settings are wrong:
+    kanopy.extend.JobError: 2 settings are wrong:
       - k must be a whole number of at least 2, not 1. With k = 1 every row may be unique.
       - metric must be ... not 'los'. Did you mean 'loss'?
     """
@@ -281,7 +281,7 @@ class Job(Declared):
             (lambda: settle_protection(self), (*ROLES, "protect", "models", "pseudonymize", "separators")),
             (lambda: kinds.wrong_lists(self), ("quasi", "separators")),
             (self._wrong_columns, ("quasi", "min_levels", "max_levels", "weights")),
-            (self._wrong_parameters, ("algorithm", "parameters", "quasi")),
+            (self._settle_parameters, ("algorithm", "parameters", "quasi")),
         ):
             if not wrong.keys() & set(needs):
                 mistakes += check()  # type: ignore[no-untyped-call]
@@ -295,40 +295,41 @@ class Job(Declared):
             if strangers := [column for column in getattr(self, name) if column not in self.quasi]:
                 yield f"{name} names columns that are not quasi-identifiers: {some(strangers)}."
 
-    def _wrong_parameters(self) -> Iterable[str]:
+    def _settle_parameters(self) -> Iterable[str]:
+        """Set the parameters as the algorithm takes them, and say what is wrong with them, like `settle_roles`."""
         from kanopy.search.algorithms import make_algorithm
 
         mistakes: list[str] = []
-        if self.masks:
-            if self.quasi:
+        with collected(mistakes):
+            if self.masks:
                 from kanopy.masking.from_job import job_for_masking
 
-                with collected(mistakes):
+                if self.quasi:
                     job_for_masking(self)
-            return mistakes
-        with collected(mistakes):
+                return ()
             made = make_algorithm(self.algorithm, **self.parameters)
-            if self.k == 1 and made.recoding != "full-domain":
-                mistakes.append(
-                    f"The algorithm {self.algorithm!r} makes classes of k rows, and k is 1. Use k = 2 or more, or "
-                    "the algorithm optimal."
-                )
-            if made.averages:
-                mistakes += [
+            mistakes += self._wrong_for(made)
+            object.__setattr__(self, "parameters", {name: getattr(made, name) for name in self.parameters})
+        return mistakes if self.masks else [*mistakes, *self._wrong_target()]
+
+    def _wrong_for(self, algorithm: Algorithm) -> Iterator[str]:
+        if self.k == 1 and algorithm.recoding != "full-domain":
+            what = f"The algorithm {self.algorithm!r} makes classes of k rows"
+            yield f"{what}, and k is 1. Use k = 2 or more, or the algorithm optimal."
+        for name, why in kinds.NOT_AVERAGED.items() if algorithm.averages else ():
+            if getattr(self, name):
+                yield (
                     f"The algorithm {self.algorithm!r} {why}. Leave {name} out, or use an algorithm that generalizes, "
                     "such as 'optimal'."
-                    for name, why in kinds.NOT_AVERAGED.items()
-                    if getattr(self, name)
-                ]
-            parameters = {name: getattr(made, name) for name in self.parameters}
-            object.__setattr__(self, "parameters", parameters)
+                )
+
+    def _wrong_target(self) -> Iterator[str]:
         role = None if self.target is None else self.roles.get(self.target)
         if role in ("quasi-identifier", *UNPUBLISHED_ROLES):
-            mistakes.append(
+            yield (
                 f"The target {self.target!r} of {self.algorithm!r} has the role {role}. Name a column that is "
                 "published unchanged."
             )
-        return mistakes
 
     @property
     def masks(self) -> bool:

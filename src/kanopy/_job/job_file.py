@@ -9,11 +9,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from kanopy._errors import JobError, near_miss, short
+from kanopy._errors import JobError, collected, near_miss, refuse, short
 from kanopy._files import usable
 from kanopy._job.job import HierarchySource, Job
 from kanopy._job.toml_text import toml_key, toml_value
-from kanopy._parameter_types import collected, refuse
 from kanopy._table.policies import ONCE
 from kanopy._table.roles import LEAVE_OUT, ROLES
 from kanopy.hierarchy.hierarchy import Hierarchy

@@ -9,8 +9,8 @@ from typing import Any
 
 from kanopy._address import Address
 from kanopy._core.units import KNOWN_ALL
-from kanopy._errors import JobError, called, some
-from kanopy._parameter_types import Integer, ParameterType, collected
+from kanopy._errors import JobError, called, collected, some
+from kanopy._parameter_types import Integer, ParameterType
 from kanopy._parameters import check_parameters
 from kanopy.hierarchy.builders.base import Builder
 from kanopy.hierarchy.hierarchy import Hierarchy

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Annotated, Any
 
-from kanopy._errors import near_miss, some
+from kanopy._errors import collected, near_miss, some
 from kanopy._job.parameter_types import DEFAULT_K
-from kanopy._parameter_types import MapOf, ParameterType, collected
+from kanopy._parameter_types import MapOf, ParameterType
 from kanopy._table.roles import UNPUBLISHED_ROLES, Role
 
 if TYPE_CHECKING:

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from kanopy._arrays import Longs, Mask
+    from kanopy._table.formats.layout import Layout
     from kanopy._table.frames import Restore
 
 
@@ -48,11 +49,13 @@ class ReadingRules:
         return replace(self, skip_rows=0)
 
 
-def read_records(data: Any, job: Any, *, rules: ReadingRules | None = None, part: bool = False) -> pl.DataFrame:
+def read_records(
+    data: Any, job: Any, *, rules: ReadingRules | None = None, layout: Layout | None = None, part: bool = False
+) -> pl.DataFrame:
     """The records of a table, a frame or where one is, as `anonymize` reads them: by what the job says of that.
 
     Parts of an index that have a role are columns. `rules` take the place of the job's own; where the table may be only
-    a `part` of the job's, those about other columns are left out.
+    a `part` of the job's, those about other columns are left out. A `layout` says how the file of such a table is read.
 
     >>> from kanopy._job.job import Job
     >>> read_records({"age": ["years", "41", "99"]}, Job(quasi="age", skip_rows=1, missing_tokens="99")).rows()
@@ -61,7 +64,7 @@ def read_records(data: Any, job: Any, *, rules: ReadingRules | None = None, part
     from kanopy._table.formats.layout import Layout
     from kanopy._table.frames import to_polars, without_index
 
-    layout = Layout.of(job) if rules is None else None
+    layout = Layout.of(job) if rules is None else layout
     frame, way_back = to_polars(without_index(data, job.roles)[0], layout)
     rules = rules or ReadingRules.of(job)
     return apply_reading_rules(frame, way_back, rules.of_columns(frame.columns) if part else rules)[0]

@@ -119,7 +119,7 @@ def require_used(*jobs: Any, **arguments: Any) -> None:
     >>> from kanopy._job.job import Job
     >>> require_used(Job(quasi="age", population="everybody.csv"))
     Traceback (most recent call last):
-    kanopy._errors.JobError: population has no effect without a model that compares with a population, such as k-map. \
+    kanopy.extend.JobError: population has no effect without a model that compares with a population, such as k-map. \
 Leave it out, or give what it needs.
     """
     given = [name for name, value in arguments.items() if value is not None]
@@ -139,7 +139,7 @@ def require_used_of(job: Any, once: str, **known: Any) -> None:
     >>> from kanopy._job.job import Job
     >>> require_used_of(Job(quasi="age", allow_dependent="born"), "columns", columns=["age"])
     Traceback (most recent call last):
-    kanopy._errors.JobError: allow_dependent has no effect without columns of these names in the table. Leave ...
+    kanopy.extend.JobError: allow_dependent has no effect without columns of these names in the table. Leave ...
     """
     about = SimpleNamespace(unit=getattr(job, "unit", ()), allowed=getattr(job, "allow_dependent", ()), **known)
     refuse_in_vain(unused(job, about, once))

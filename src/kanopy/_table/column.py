@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -207,36 +208,49 @@ def overwritten(series: pl.Series, withheld: Mask | None, label: str) -> pl.Seri
 
 
 def withheld_values(series: pl.Series, withheld: Mask) -> pl.Series:
-    """The column without the values of the marked rows, and without the categories that only those rows had.
+    """The column without the values of the marked rows, and without the categories that no other row has.
 
     >>> withheld_values(pl.Series("a", ["x", "y"], dtype=pl.Enum(["x", "y"])), np.array([True, False])).dtype
     Enum(categories=['y'])
     """
-    without_values = nulled(series, withheld)
-    if isinstance(series.dtype, pl.Enum):
-        left = set(without_values.rename("").unique().to_list())
-        lost = set(series.rename("").unique().to_list()) - left
-        return without_values.cast(pl.Enum([label for label in series.dtype.categories if label not in lost]))
-    return without_values
+    return used_categories(nulled(series, withheld).to_frame()).to_series()
 
 
-def kept_rows(frame: pl.DataFrame, staying: Mask) -> pl.DataFrame:
-    """Some rows of a table, without the categories that only the other rows had.
+def used_categories(frame: pl.DataFrame) -> pl.DataFrame:
+    """The table with no category that no row has: files hold the categories of a column beside its values, and those
+    of rows that left, or of the larger table that this one was cut from, are values of other people.
 
-    >>> column = pl.Series("a", ["x", "y"], dtype=pl.Enum(["x", "y", "z"]))
-    >>> kept_rows(column.to_frame(), np.array([True, False]))["a"].dtype
+    >>> used_categories(pl.DataFrame({"a": pl.Series(["x", "z"], dtype=pl.Enum(["x", "y", "z"]))}))["a"].dtype
     Enum(categories=['x', 'z'])
     """
-    remaining = frame.filter(pl.Series(staying))
     narrowed = []
-    for name, dtype in frame.schema.items():
-        if isinstance(dtype, pl.Enum):
-            absent = set(frame[name].rename("").unique().to_list()) - set(remaining[name].rename("").unique().to_list())
-            if absent:
-                narrowed.append(
-                    remaining[name].cast(pl.Enum([label for label in dtype.categories if label not in absent]))
-                )
-    return remaining.with_columns(narrowed) if narrowed else remaining
+    for column in frame.get_columns():
+        if isinstance(column.dtype, pl.Enum):
+            used = set(column.rename("").unique().to_list())
+            if len(used - {None}) < len(column.dtype.categories):
+                narrowed.append(column.cast(pl.Enum([label for label in column.dtype.categories if label in used])))
+    return frame.with_columns(narrowed) if narrowed else frame
+
+
+def texts_inside(frame: pl.DataFrame) -> pl.DataFrame:
+    """The table with texts instead of enumerations inside lists and records, where nobody could narrow them.
+
+    >>> texts_inside(pl.DataFrame({"a": pl.Series([["x"]], dtype=pl.List(pl.Enum(["x", "y"])))})).schema
+    Schema([('a', List(String))])
+    """
+    inside = {name: _without_enumerations(dtype) for name, dtype in frame.schema.items() if dtype.is_nested()}
+    changed = {name: dtype for name, dtype in inside.items() if dtype != frame.schema[name]}
+    return frame.with_columns(frame[name].cast(dtype) for name, dtype in changed.items()) if changed else frame
+
+
+def _without_enumerations(dtype: Any) -> Any:
+    if isinstance(dtype, pl.List):
+        return pl.List(_without_enumerations(dtype.inner))
+    if isinstance(dtype, pl.Array):
+        return pl.Array(_without_enumerations(dtype.inner), dtype.size)
+    if isinstance(dtype, pl.Struct):
+        return pl.Struct({field.name: _without_enumerations(field.dtype) for field in dtype.fields})
+    return pl.String() if isinstance(dtype, pl.Enum) else dtype
 
 
 def replaced(rows: pl.Series, distinct: pl.Series, numbers: Ints) -> Ints:

@@ -233,7 +233,9 @@ def _consistency(text: str, separator: str, quote: str, *, strict: bool = False)
             if sum(counts.values()) >= SAMPLE_RECORDS:
                 break
     except csv.Error:
-        return (-0.5, 0)
+        if strict:
+            return (-0.5, 0)
+        counts[0] += 1  # a quote that is never closed: what stands before it tells how many fields there are
     total = sum(counts.values())
     if not total or first < 2:
         return (0.0, 0)

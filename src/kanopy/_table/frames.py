@@ -17,6 +17,7 @@ import polars as pl
 
 from kanopy._arrays import Longs, Mask
 from kanopy._errors import DataError, some
+from kanopy._table.column import texts_inside
 
 if TYPE_CHECKING:
     from kanopy._table.formats.layout import Layout
@@ -44,6 +45,7 @@ def to_polars(data: Any, layout: Layout | None = None) -> tuple[pl.DataFrame, Re
     {'age': ['*', '*']}
     """
     frame, restore = _converted(data, layout)
+    frame = texts_inside(frame)
     twice = [name for name, times in Counter(frame.columns).items() if times > 1]
     if twice:
         raise DataError(f"Several columns have the same name: {some(twice)}. Rename them.")
@@ -343,10 +345,27 @@ class _Narwhals:
         return nw.DataFrame.from_arrow(frame, backend=self._implementation).to_native()
 
 
-DESCRIPTIONS = (b"description", b"comment", b"label", b"title", b"unit")
-"""Entries of the metadata of a column that stay true when its values become labels."""
-OUTDATED = (b"pandas", b"geo", b"ARROW:schema")
-"""Entries of the metadata of a table that describe its values: `geo` has the bounds of all points."""
+DESCRIPTIONS = frozenset({
+    "citation", "comment", "contact", "copyright", "creator", "description", "doi", "issued", "label", "language",
+    "licence", "license", "modified", "name", "notes", "publisher", "source", "subject", "title", "unit", "units",
+    "url", "version",
+})  # fmt: skip
+"""Entries beside a table or a column that describe it in words and stay true when values become labels. Others are not
+known to be safe: programs keep row names, the values of a column, its extremes or the bounds of all points there."""
+
+
+def described(entries: Mapping[Any, Any] | None) -> dict[Any, Any]:
+    """The entries beside a table or a column that may leave with it: descriptions, in words or numbers.
+
+    >>> described({"title": "Patients", b"unit": b"years", "row.names": ["Ann", "Bob"], "max": "58", "label": ["Ann"]})
+    {'title': 'Patients', b'unit': b'years'}
+    """
+    return {
+        key: value
+        for key, value in (entries or {}).items()
+        if isinstance(value, (str, bytes, int, float))
+        and (key.decode("utf-8", "replace") if isinstance(key, bytes) else str(key)).lower() in DESCRIPTIONS
+    }
 
 
 class _Own:
@@ -377,9 +396,8 @@ class _Pandas(_Own):
             dtype = None if index is None else self._data.dtypes.iloc[index]
             if index is not None and _unchanged(column, self._frame, rows):
                 same = data.iloc[:, index]
-                if published_rows is not None and isinstance(dtype, pd.CategoricalDtype):
-                    absent = set(self._data.iloc[:, index].unique()) - set(same.unique())
-                    same = same.cat.remove_categories([label for label in dtype.categories if label in absent])
+                if isinstance(dtype, pd.CategoricalDtype):
+                    same = same.cat.remove_unused_categories()
                 columns.append(same)
                 continue
             if isinstance(dtype, pd.CategoricalDtype):
@@ -396,7 +414,7 @@ class _Pandas(_Own):
         result.columns = pd.Index([self._name(name, position) for name in frame.columns])
         if len(result.columns) == len(self._data.columns) and list(result.columns) == list(self._data.columns):
             result.columns = self._data.columns
-        result.attrs = dict(self._data.attrs)
+        result.attrs = described(self._data.attrs)
         return result
 
     def _name(self, name: str, position: dict[str, int]) -> Any:
@@ -417,29 +435,25 @@ class _Arrow(_Own):
             if _unchanged(column, self._frame, rows):
                 field = data.schema.field(column.name)
                 same = data.column(column.name)
-                if published_rows is not None and pyarrow.types.is_dictionary(field.type):
-                    # Encoded anew, without the values that only rows left out had.
+                if pyarrow.types.is_dictionary(field.type):
+                    # Encoded anew, without the values that no published row has.
                     same = same.cast(field.type.value_type).dictionary_encode().cast(field.type)
                 columns.append(same)
-                fields.append(field)
+                fields.append(field.with_metadata(self._described(column.name)))
                 continue
             fresh = column.to_arrow()
             if column.dtype == pl.String:
                 fresh = fresh.cast(pyarrow.string())
             columns.append(fresh)
             fields.append(pyarrow.field(column.name, fresh.type, metadata=self._described(column.name)))
-        return pyarrow.table(columns, schema=pyarrow.schema(fields, metadata=self._metadata()))
+        return pyarrow.table(
+            columns, schema=pyarrow.schema(fields, metadata=described(self._data.schema.metadata) or None)
+        )
 
     def _described(self, name: str) -> Any:
-        """What a changed column is called in words. Other entries may hold its type, its values or their extremes."""
+        """What a column is called in words."""
         schema = self._data.schema
-        metadata = schema.field(name).metadata if name in schema.names else None
-        return {key: value for key, value in (metadata or {}).items() if key.lower() in DESCRIPTIONS} or None
-
-    def _metadata(self) -> Any:
-        """The caller's own metadata, without descriptions that no longer hold: types, the index, extents of shapes."""
-        metadata = {key: value for key, value in (self._data.schema.metadata or {}).items() if key not in OUTDATED}
-        return metadata or None
+        return described(schema.field(name).metadata) or None if name in schema.names else None
 
 
 class _ArrowBatch(_Arrow):

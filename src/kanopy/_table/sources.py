@@ -29,6 +29,7 @@ from kanopy import _temporary
 from kanopy._address import in_full
 from kanopy._errors import DataError, readable, shown_address
 from kanopy._files import usable
+from kanopy._lazy import public
 from kanopy._table.delimited import COMPRESSIONS, check_columns, decompress, read_delimited
 from kanopy._table.dialects import Dialect, Read
 from kanopy._table.formats.layout import Layout
@@ -93,6 +94,7 @@ def is_source(data: object) -> bool:
     return isinstance(data, (str, os.PathLike))
 
 
+@public("kanopy")
 def read_table(
     source: str | os.PathLike[str],
     *,

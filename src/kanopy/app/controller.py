@@ -16,7 +16,7 @@ from typing import Any
 
 from kanopy._errors import JobError, KanopyError, shown_address
 from kanopy._job.job import Job
-from kanopy.app.project import Work
+from kanopy.app.project import Project, Work
 from kanopy.app.reviewing import Reviewing
 from kanopy.app.table_digest import Signature, digest_of, is_local, resolved, signature
 from kanopy.app.task_cache import READING, TaskCache
@@ -29,8 +29,9 @@ result = kanopy.anonymize({source!r}, job{key})
 result.write({output!r}, like={source!r})
 print(result)
 """
-LARGEST_JOB = 1_000_000_000
-"""Bytes of an unpacked job with its hierarchies."""
+LARGEST_JOB, LARGEST_TEXT = 200_000_000, 5_000_000
+"""Bytes of an unpacked job with its hierarchies, and of the job alone."""
+SURVEY_FIELDS = ("sampling_weight", "household")
 SUFFIXES = (".csv", ".tsv", ".parquet", ".xlsx", ".arrow")
 
 
@@ -94,6 +95,37 @@ class Controller(Reviewing, TaskCache):
         self.schedule_prefetch(0.0)
         return dict(opened_table)
 
+    def switch_project(self, folder: Path) -> None:
+        """Close the project and open another one, in every window."""
+        if self.underway is not None:
+            raise JobError(f"{self.underway.what} is under way. Wait for it, or cancel it first.")
+        other = Project(folder)
+        before, self.project = self.project, other
+        before.listeners.clear()
+        before.close()
+        other.listeners.append(self.notify)
+        self._results.clear()
+        self._known_table, self._shown_state = ((), ""), "same"
+        self.notify()
+
+    async def keep_upload(self, file: Any) -> str:
+        """Keep an uploaded file, piece by piece: it need not fit into memory; returns how the project calls it."""
+        arrived = self.project.arriving()
+        try:
+            await file.save(arrived)
+            return await asyncio.to_thread(self.project.keep_arrived, file.name, arrived)
+        finally:
+            arrived.unlink(missing_ok=True)
+
+    async def unpack(self, file: Any) -> None:
+        """Take over a project that was packed into one file and uploaded; this one must be empty."""
+        arrived = self.project.arriving()
+        try:
+            await file.save(arrived)
+            self.project.unpack(arrived)
+        finally:
+            arrived.unlink(missing_ok=True)
+
     def _keep_text(self, column: str, text: str) -> str:
         return self.project.keep_hierarchy(column, parse_json(text, column, name=column))
 
@@ -124,7 +156,8 @@ class Controller(Reviewing, TaskCache):
             job = work.job if column not in work.job.quasi else work.job.with_role(column, "withheld")
             if job.roles.get(column, "undecided") == "undecided":
                 job = job.with_role(column, "withheld")
-            return replace(work, job=job.replaced(**{field: column}))
+            others = [name for name in SURVEY_FIELDS if name != field and getattr(job, name) == column]
+            return replace(work, job=job.replaced(**dict.fromkeys(others), **{field: column}))
 
         self.project.change(words, change)
 
@@ -142,7 +175,7 @@ class Controller(Reviewing, TaskCache):
                 try:
                     archive = zipfile.ZipFile(io.BytesIO(content))
                     if sum(each.file_size for each in archive.infolist()) > LARGEST_JOB:
-                        raise JobError(f"{name!r} unpacks to more than {LARGEST_JOB / 1e9:g} GB.")
+                        raise JobError(f"{name!r} unpacks to more than {LARGEST_JOB / 1e6:g} MB.")
                     archive.extractall(folder)
                 except (zipfile.BadZipFile, OSError, ValueError):
                     raise JobError(f"{name!r} is no archive of a job.") from None
@@ -150,6 +183,8 @@ class Controller(Reviewing, TaskCache):
                 file.write_bytes(content)
             if not file.is_file():
                 raise JobError(f"{name!r} holds no job.toml.")
+            if file.stat().st_size > LARGEST_TEXT:
+                raise JobError(f"A job of more than {LARGEST_TEXT / 1e6:g} MB is none. Give job.toml or job.zip.")
             wanted = Job.read(file)
             known = {str(each["column"]) for each in self.project.work.columns}
             if absent := [column for column in wanted.quasi if column not in known]:

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import io
 import re
+import shutil
 import zipfile
 from pathlib import Path
 
 from kanopy._errors import DataError
-from kanopy._files import private_folder, write_whole
+from kanopy._files import private_folder
+from kanopy._table.formats.layout import check_unpacked
+from kanopy._temporary import mark
 
 PARTS = ("data", "hierarchies", "results", "states")
 FILES = ("project.json", "job.toml", "record.jsonl", "record.head")
 KNOWN = re.compile(
     r"(?:data|hierarchies|states|results)/[\w.-]+|results/[\w.-]+/[\w.-]+|" + "|".join(map(re.escape, FILES))
 )
-LARGEST = 8 * 1024**3
-"""Bytes of an unpacked project."""
 MOST_FILES = 100_000
 
 
@@ -40,18 +41,19 @@ def pack_project(folder: Path) -> bytes:
     return packed.getvalue()
 
 
-def unpack_project(content: bytes, folder: Path) -> None:
+def unpack_project(packed: Path, folder: Path) -> None:
     """Write the files of a packed project into a folder; nothing is written unless all of it can be."""
     try:
-        archive = zipfile.ZipFile(io.BytesIO(content))
+        archive = zipfile.ZipFile(packed)
         listed = archive.infolist()
     except zipfile.BadZipFile:
         raise DataError("This is no project file: `Download` of another project writes one (.kanopy).") from None
     strange = [each.filename for each in listed if not KNOWN.fullmatch(each.filename) or "/.." in each.filename]
     if strange or "project.json" not in {each.filename for each in listed}:
         raise DataError(f"This is no project file: {', '.join(map(repr, strange[:5])) or 'project.json is missing'}.")
-    if sum(each.file_size for each in listed) > LARGEST or len(listed) > MOST_FILES:
-        raise DataError(f"The project unpacks to more than {LARGEST / 1024**3:g} GB or {MOST_FILES:,} files.")
+    if len(listed) > MOST_FILES:
+        raise DataError(f"The project file holds more than {MOST_FILES:,} files.")
+    check_unpacked(sum(each.file_size for each in listed), packed.stat().st_size, "The project file")
     try:
         if (broken := archive.testzip()) is not None:
             raise DataError(f"The project file is damaged: {broken!r} cannot be read.")
@@ -61,4 +63,11 @@ def unpack_project(content: bytes, folder: Path) -> None:
     for each in sorted(listed, key=lambda one: one.filename == "project.json"):
         target = folder / each.filename
         private_folder(target.parent)
-        write_whole(target, archive.read(each), private=True)
+        part = target.with_name(f".{mark()}.part")
+        try:
+            with archive.open(each) as source, part.open("wb") as out:
+                shutil.copyfileobj(source, out, 1 << 20)
+            part.chmod(0o600)
+            part.replace(target)
+        finally:
+            part.unlink(missing_ok=True)

@@ -13,6 +13,7 @@ All of it may hold original values: nobody but its owner may read it.
 from __future__ import annotations
 
 import contextlib
+import filecmp
 import hashlib
 import os
 import re
@@ -29,6 +30,7 @@ from kanopy import __version__
 from kanopy._errors import DataError, InputError
 from kanopy._files import private_folder, write_whole
 from kanopy._job.job import Job
+from kanopy._temporary import mark
 from kanopy.app.history import History
 from kanopy.hierarchy.files.files import read_hierarchy
 from kanopy.hierarchy.files.json_format import hierarchy_json
@@ -106,12 +108,14 @@ class Project:
     def __init__(self, folder: str | Path) -> None:
         self.folder = Path(folder).resolve()
         private_folder(self.folder)
-        self._lock = _locked(self.folder / ".lock")
+        self._lock = lock_folder(self.folder)
         for folder_name in ("data", "hierarchies", "results", "states"):
             private_folder(self.folder / folder_name)
         _close_to_others(self.folder)
         self.lost_runs = 0
         """Runs that were under way when the app was killed: nothing in their folders was finished."""
+        for part in self.folder.glob("data/.*.part"):
+            part.unlink(missing_ok=True)
         for left in self.folder.glob("results/*-*"):
             if left.is_dir() and not (left / "summary.json").exists():
                 shutil.rmtree(left, ignore_errors=True)
@@ -126,13 +130,13 @@ class Project:
         if handle >= 0:
             os.close(handle)
 
-    def unpack(self, content: bytes) -> None:
+    def unpack(self, packed: Path) -> None:
         """Take over a project that was packed into one file; this one must be empty."""
         from kanopy.app.packing import unpack_project
 
         if self.work.source or self.undoable or self.redoable:
             raise DataError("This project holds work. Open the file in an empty one (`kanopy app --project FOLDER`).")
-        unpack_project(content, self.folder)
+        unpack_project(packed, self.folder)
         self._history = History(self.folder, Work().to_dict())
         self._arrived(Work.from_dict(self._history.now))
 
@@ -199,13 +203,24 @@ class Project:
 
     def keep_upload(self, name: str, content: bytes) -> str:
         """Keep an uploaded table under a name of its own; returns how the project calls it."""
+        arrived = self.arriving()
+        write_whole(arrived, content, private=True)
+        return self.keep_arrived(name, arrived)
+
+    def arriving(self) -> Path:
+        """Where an upload is written until all of it is there."""
+        return self.folder / "data" / f".{mark()}.part"
+
+    def keep_arrived(self, name: str, arrived: Path) -> str:
+        """Keep an upload that was written whole to `arriving`; one with the same name and content is there once."""
         safe = safe_name(name, "table.csv")
         target = self.folder / "data" / safe
         for number in range(2, 10_000):
-            if not target.exists() or target.read_bytes() == content:
+            if not target.exists() or filecmp.cmp(target, arrived, shallow=False):
                 break
             target = self.folder / "data" / f"{number}-{safe}"
-        write_whole(target, content, private=True)
+        arrived.chmod(0o600)
+        arrived.replace(target)
         return f"data/{target.name}"
 
     def is_upload(self, source: str) -> bool:
@@ -228,7 +243,7 @@ class Project:
 
     def uploads(self) -> list[tuple[str, int]]:
         """The uploaded tables: names and bytes."""
-        files = [file for file in (self.folder / "data").iterdir() if file.is_file()]
+        files = [file for file in (self.folder / "data").iterdir() if file.is_file() and file.suffix != ".part"]
         return sorted((file.name, file.stat().st_size) for file in files)
 
     def drop_upload(self, source: str) -> None:
@@ -319,9 +334,9 @@ def _read(path: Path, column: str) -> Hierarchy:
     return read_hierarchy(path, column=column)
 
 
-def _locked(file: Path) -> int:
+def lock_folder(folder: Path) -> int:
     """Only one server may write to a folder; the lock goes with the process, however that ends."""
-    handle = os.open(file, os.O_CREAT | os.O_RDWR, 0o600)
+    handle = os.open(folder / ".lock", os.O_CREAT | os.O_RDWR, 0o600)
     try:
         import fcntl
     except ImportError:  # Windows: two servers on one folder are the user's own doing there
@@ -331,6 +346,6 @@ def _locked(file: Path) -> int:
     except OSError:
         os.close(handle)
         raise DataError(
-            f"Another `kanopy app` works in {file.parent}. Use its page, end it, or name another folder with --project."
+            f"Another `kanopy app` works in {folder}. Use its page, end it, or name another folder with --project."
         ) from None
     return handle

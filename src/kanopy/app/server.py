@@ -21,6 +21,8 @@ FIRST_PORT = 8790
 TRIED_PORTS = 20
 UPLOAD_LIMIT = 2 * 1024**3
 """Bytes of a table that may be uploaded; larger ones are named on the command line, which copies nothing."""
+HEADER_LIMIT = 64 * 1024
+"""Bytes of the headers of a request: the faster parser has no limit."""
 SHORTEST_PASSWORD = 8
 OPENER = "open.html"
 """A page for the owner of the project only, which leads to the address with its secret."""
@@ -78,8 +80,9 @@ def serve(
         opener = project.folder / OPENER
         write_whole(opener, REDIRECT.format(address=html.escape(address)), private=True)
         config = uvicorn.Config(
-            guarded, log_level="warning", access_log=False, server_header=False, timeout_graceful_shutdown=2
-        )
+            guarded, log_level="warning", access_log=False, server_header=False, timeout_graceful_shutdown=2,
+            http="h11", h11_max_incomplete_event_size=HEADER_LIMIT,
+        )  # fmt: skip
 
         class Answering(uvicorn.Server):
             async def startup(self, sockets: list[socket.socket] | None = None) -> None:

@@ -8,18 +8,21 @@ from pathlib import Path
 from typing import Any
 
 from fastapi import FastAPI
-from fastapi.responses import FileResponse, PlainTextResponse, Response
+from fastapi.responses import FileResponse, HTMLResponse, PlainTextResponse, Response
 from nicegui import app as nicegui_app
 from nicegui import ui
 from nicegui.events import KeyEventArguments
 
 from kanopy._errors import Cancelled, KanopyError, NoSolution, shown_address
 from kanopy.app.controller import Controller, system_user
+from kanopy.app.guard import read_path
 from kanopy.app.pages.data.data_page import DataPage
 from kanopy.app.pages.evidence.attacks_page import AttacksPage
 from kanopy.app.pages.evidence.risk_page import RiskPage
 from kanopy.app.pages.explore_page import ExplorePage
 from kanopy.app.pages.handover.download_page import DownloadPage
+from kanopy.app.pages.handover.reading import POLICY as READ_POLICY
+from kanopy.app.pages.handover.reading import reading_page
 from kanopy.app.pages.handover.review_page import ReviewPage
 from kanopy.app.pages.help_page import HelpPage
 from kanopy.app.pages.hierarchies.hierarchies_page import HierarchiesPage
@@ -64,7 +67,7 @@ def make_application(project: Project, data: str | None = None, user_header: str
     def files(run: str, name: str) -> Response:
         if safe_name(run) != run:
             return PlainTextResponse("There is no such file.", 404)
-        folder = project.result_folder(run)
+        folder = controller.project.result_folder(run)
         names_allowed = {*DOWNLOADS, *(f"{policy}{ending}" for policy in POLICIES for ending in DOCUMENTS)}
         names_allowed |= {path.name for path in folder.glob("release.*")} if folder.is_dir() else set()
         if name not in names_allowed or not (folder / name).is_file():
@@ -73,6 +76,14 @@ def make_application(project: Project, data: str | None = None, user_header: str
             return FileResponse(folder / name, media_type="text/html", headers={"content-security-policy": "sandbox"})
         return FileResponse(folder / name, media_type=DOWNLOADS.get(name, "application/octet-stream"), filename=name)
 
+    @outer.get("/read/{release}/{token}")
+    def read(release: str, token: str) -> Response:
+        known = read_path(controller.link_secret, release) == f"/read/{release}/{token}"
+        page = reading_page(controller, release) if known and safe_name(release) == release else ""
+        if not page:
+            return PlainTextResponse("There is no such release.", 404)
+        return HTMLResponse(page, headers={"content-security-policy": READ_POLICY, "cache-control": "no-store"})
+
     @ui.page("/")
     @ui.page("/{_:path}")
     def index() -> None:
@@ -80,6 +91,7 @@ def make_application(project: Project, data: str | None = None, user_header: str
         user = (request.headers.get(user_header, "") if user_header and request is not None else "").strip()
         Session(controller, pending, user).show()
 
+    nicegui_app.on_startup(controller.start)
     nicegui_app.on_shutdown(controller.close)
     ui.run_with(
         outer, title="Kanopy", favicon="🌿", dark=None, language="en-US", tailwind=False, show_welcome_message=False,

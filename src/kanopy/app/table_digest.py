@@ -75,6 +75,8 @@ def digest_of(source: str) -> str:
     files = _files(source)
     try:
         for file in files:
+            if not file.is_file():  # devices and pipes never end
+                return ""
             digest.update(f"{file.name}\0{file.stat().st_size}\0".encode("utf-8", "surrogateescape"))
             with file.open("rb") as stream:
                 while piece := stream.read(PIECE):

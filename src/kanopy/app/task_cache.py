@@ -48,6 +48,8 @@ class TaskCache:
 
     def __init__(self, project: Project) -> None:
         self.project = project
+        self.link_secret = project.key
+        """What read-only links are signed with: that of the server, also when another project is opened."""
         self._tables = Folder()
         self.quick, self.previews, self.long = (Worker(self._tables.path) for _ in range(3))
         self.underway: Underway | None = None
@@ -57,6 +59,7 @@ class TaskCache:
         self._awaited: set[str] = set()
         self._preview = ""
         self._prefetching: asyncio.Task[None] | None = None
+        self._warming: asyncio.Task[None] | None = None
         self._prefetch_timer: asyncio.TimerHandle | None = None
         self._first_preview: asyncio.Task[None] | None = None
         self._ready = self._closed = False
@@ -67,9 +70,15 @@ class TaskCache:
         for watcher in list(self.watchers):
             watcher()
 
+    def start(self) -> None:
+        """Start the workers before anything is asked of them."""
+        self._warming = asyncio.get_running_loop().create_task(self.warm_up())
+
     def close(self) -> None:
         """Stop the workers and release the folder."""
         self._closed = True
+        if self._warming is not None:
+            self._warming.cancel()
         if self._prefetching is not None:
             self._prefetching.cancel()
         for worker in (self.quick, self.previews, self.long):
@@ -178,13 +187,23 @@ class TaskCache:
         if not self._closed and (self._prefetching is None or self._prefetching.done()):
             self._prefetching = asyncio.get_running_loop().create_task(self._prefetch())
 
+    async def warm_up(self) -> None:
+        """Start the workers, one after another: the one that opens tables first, so that it is there when one is named.
+
+        What takes longer to load follows when no table is being opened.
+        """
+        if self._ready:
+            return
+        self._ready = True
+        with contextlib.suppress(KanopyError):  # the app is being closed
+            for worker in (self.long, self.quick):
+                await worker.call("table.warm_up")
+            await self.previews.call("releases.warm_up")
+            await self.quick.call("releases.warm_up", previews=False)
+            await self.cached("catalogue.catalogue", None)
+
     async def _prefetch(self) -> None:
-        if not self._ready:
-            self._ready = True
-            for worker in (self.quick, self.previews, self.long):
-                worker.submit("releases.warm_up", previews=worker is self.previews)
-            with contextlib.suppress(KanopyError):  # the app is being closed
-                await self.cached("catalogue.catalogue", None)
+        await self.warm_up()
         if self.project.work.source and self.underway is None:
             before = self.project.job_mark
             with contextlib.suppress(KanopyError, Superseded):

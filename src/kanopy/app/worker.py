@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 GRACE_SECONDS = 3.0
 """Seconds that a cancelled task has to stop; then its process is ended and another one replaces it."""
 
+READING_TASK = "table.open_table"
+
 
 @dataclass(eq=False)
 class Task:
@@ -78,7 +80,7 @@ class Worker:
         try:
             self._pipe.send(("do", task.number, name, arguments))
         except OSError:  # the process has ended meanwhile
-            self._finish(task.number, KanopyError("The work ended before it was done: its process is gone."))
+            self._finish(task.number, KanopyError(_why_it_ended(task, None)))
         return task
 
     async def call(self, name: str, notify: Callable[[Step], None] | None = None, **arguments: Any) -> Any:
@@ -127,8 +129,9 @@ class Worker:
     def _on_exit(self, process: BaseProcess) -> None:
         if process is self._process:
             self._process = self._pipe = None
+            process.join(1)
             for task in list(self._tasks.values()):
-                self._finish(task.number, KanopyError("The work ended before it was done: its process is gone."))
+                self._finish(task.number, KanopyError(_why_it_ended(task, process.exitcode)))
 
     def _finish(self, number: int, content: Any) -> None:
         task = self._tasks.pop(number, None)
@@ -139,6 +142,17 @@ class Worker:
             task.answer.exception()  # seen: a page that was closed does not wait for it any more
         else:
             task.answer.set_result(content)
+
+
+def _why_it_ended(task: Task, code: int | None) -> str:
+    """What is said of a task whose process is gone."""
+    memory = code in (-signal.SIGABRT, -signal.SIGKILL)  # allocations that fail, and those that the system ends
+    if memory and task.name == READING_TASK:
+        from kanopy.app.tasks.limits import too_much
+
+        return too_much(str(task.arguments["source"]))
+    why = "it took more memory than there is" if memory else "its process is gone"
+    return f"The work ended before it was done: {why}. Nothing was written."
 
 
 # ---- in the other process -------------------------------------------------------------------------------------

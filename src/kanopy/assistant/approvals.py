@@ -21,13 +21,14 @@ PLACE = ".kanopy"
 
 @dataclass(frozen=True)
 class Request:
-    """A release that is to be written: its file, the table, and the digest of table and job."""
+    """A release that is to be written: its file, the table, the digest of table and job, and what it publishes."""
 
     file: str
     table: str
     k: int
     digest: str
     asked: str
+    publishes: str = ""
 
     @property
     def number(self) -> str:
@@ -51,10 +52,10 @@ class Approvals:
     def __init__(self, folder: Path) -> None:
         self.folder = private_folder(folder / PLACE)
 
-    def ask(self, file: str, table: str, k: int, digest: str) -> Request:
+    def ask(self, file: str, table: str, k: int, digest: str, publishes: str = "") -> Request:
         """Note that somebody wants to write a release."""
         whole = hashlib.sha256(json.dumps([file, table, k, digest]).encode()).hexdigest()
-        request = Request(file, table, k, whole, stamp().isoformat())
+        request = Request(file, table, k, whole, stamp().isoformat(), publishes)
         if not self._path(request).exists():
             self._write(request, "waiting")
         return request

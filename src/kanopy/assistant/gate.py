@@ -9,6 +9,7 @@ an error written anywhere in Kanopy is judged as well. What it cannot judge is w
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +23,10 @@ LEAST_NUMBER = 1000
 MOST_DECIMALS = 4
 """Figures are told to so many decimals."""
 _TOKEN = re.compile(r"\d+(?:\.\d+)?|[^\W\d_]+")
+_GROUPED = re.compile(r"\d{1,3}(?:[ ,'’\u00a0\u2009\u202f]\d{3})+(?!\d)")
+"""A number with separators of thousands."""
+_LONG_NUMBER = re.compile(r"-?\d{5,}\.\d+")
+"""Numbers that are looked for with fewer decimals, too."""
 
 Tokens = tuple[str, ...]
 
@@ -44,6 +49,16 @@ def tokens_of(text: str) -> Tokens:
                  for token in _TOKEN.findall(text.casefold()))  # fmt: skip
 
 
+def readings_of(text: str) -> list[Tokens]:
+    """The tokens of a text; a second time with digits in groups read as one number, where there are some.
+
+    >>> readings_of("1,234.5 rows")
+    [('1', '234.5', 'rows'), ('1234.5', 'rows')]
+    """
+    joined = _GROUPED.sub(lambda match: re.sub(r"\D", "", match[0]), text)
+    return [tokens_of(text)] if joined == text else [tokens_of(text), tokens_of(joined)]
+
+
 def texts_of(column: pl.Series) -> pl.Series:
     """The values of a column as texts; lists and bytes as Python writes them."""
     import polars as pl
@@ -51,6 +66,21 @@ def texts_of(column: pl.Series) -> pl.Series:
     if column.dtype.is_nested() or column.dtype in (pl.Binary, pl.Object):
         return pl.Series([None if value is None else str(value) for value in column.to_list()], dtype=pl.String)
     return column.cast(pl.String, strict=False)
+
+
+def parts_of(value: Any) -> set[str]:
+    """The texts in a value of a nested column, each by itself; bytes as text, where they are one.
+
+    >>> sorted(parts_of({"tags": ["a", b"b", None]}))
+    ['a', 'b']
+    """
+    if isinstance(value, Mapping):
+        value = value.values()
+    if isinstance(value, bytes):
+        return {value.decode("utf-8", "replace")}
+    if isinstance(value, Iterable) and not isinstance(value, str):
+        return {text for part in value for text in parts_of(part)}
+    return set() if value is None else {str(value)}
 
 
 def header_is_a_row(frame: pl.DataFrame) -> bool:
@@ -89,29 +119,38 @@ class Gate:
 
     def learn(self, frame: pl.DataFrame) -> None:
         """Take in the values of a table. A value that is shared in one column may be told, also where it is rare."""
+        import polars as pl
+
         for column in frame.iter_columns():
-            texts = texts_of(column)
-            counted = texts.drop_nulls().value_counts()
+            counted = texts_of(column).drop_nulls().value_counts()
             values, counts = counted.to_series(0).to_list(), counted.to_series(1).to_list()
             for value, rows in zip(values, counts, strict=True):
                 self._learn_value(value, rows >= self.k)
+            if column.dtype.is_nested() or column.dtype in (pl.Binary, pl.Object):
+                for part, rows in Counter(part for value in column.to_list() for part in parts_of(value)).items():
+                    self._learn_value(part, rows >= self.k)
         self._rare -= self._shared
 
     def _learn_value(self, value: str, shared: bool) -> None:
-        tokens = tokens_of(value)
-        if not tokens:
-            if not shared and value.strip():
+        for tokens in readings_of(value):
+            if not tokens and not shared and value.strip():
                 self._odd.add(value.strip())
-            return
-        (self._shared if shared else self._rare).update(_windows(tokens))
+            if tokens:
+                (self._shared if shared else self._rare).update(_windows(tokens))
+            if not shared and len(tokens) == 1 and _LONG_NUMBER.fullmatch(value.strip()):
+                number = abs(float(value))
+                self._rare |= {tokens_of(f"{number:.{decimals}f}") for decimals in range(MOST_DECIMALS + 1)}
 
     def passes(self, text: str) -> bool:
         """Whether a text repeats no value that too few rows have. Shortened texts may hide one, and do not pass."""
         if "…" in text or any(odd in text for odd in self._odd):
             return False
-        tokens = tokens_of(text)
-        sizes = range(1, WINDOW + 1)
-        return not any(tokens[at : at + size] in self._rare for size in sizes for at in range(len(tokens) - size + 1))
+        return not any(
+            tokens[at : at + size] in self._rare
+            for tokens in readings_of(text)
+            for size in range(1, WINDOW + 1)
+            for at in range(len(tokens) - size + 1)
+        )
 
     def clean(self, answer: Any) -> Any:
         """An answer without what must not be told: `None` stands where something was withheld."""

@@ -11,11 +11,12 @@ from kanopy.assistant.session import Session
 INSTRUCTIONS = (
     "Kanopy turns a table about people into one that may be published. You never see rows: answers hold names, "
     "types, counts, and values that several rows share. Look at `tables`, `describe` one, `propose` a job, ask the "
-    "person about columns that are undecided, `edit_job`, `run` it, and show `risk` and `utility`. `write` needs the "
-    "approval of the person, who gives it in a terminal."
+    "person about columns that are undecided, `edit_job`, `build_hierarchy`, `run` and `explain` it, and show `risk` "
+    "and `utility`. `write` needs the approval of the person, who gives it in a terminal."
 )
 TOOLS = (
-    "tables", "describe", "propose", "show_job", "edit_job", "run", "compare", "risk", "utility", "labels", "write",
+    "tables", "describe", "propose", "show_job", "edit_job", "hierarchy", "build_hierarchy", "edit_hierarchy", "run",
+    "explain", "compare", "risk", "utility", "labels", "write",
 )  # fmt: skip
 
 

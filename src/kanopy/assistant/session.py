@@ -20,12 +20,14 @@ from kanopy._job.job import Job
 from kanopy._table.sources import read_table
 from kanopy.assistant.approvals import PLACE, Approvals
 from kanopy.assistant.gate import Count, Fixed, Gate, header_is_a_row, texts_of
+from kanopy.assistant.levels import edited, hierarchy_of, level_table, publishing, source_of
+from kanopy.hierarchy.hierarchy import Hierarchy
 
 SUFFIXES = (".csv", ".tsv", ".parquet", ".xlsx", ".arrow", ".feather", ".json", ".ndjson")
 MOST_VALUES = 50
 EDITABLE = (
     "k", "suppress", "algorithm", "local", "metric", "models", "unit", "known", "household", "sampling_weight", "rest",
-    "missing", "weights", "max_levels", "min_levels", "target",
+    "missing", "weights", "max_levels", "min_levels",
 )  # fmt: skip
 ROLES = ("quasi-identifier", "sensitive", "insensitive", "identifier", "withheld")
 
@@ -77,6 +79,7 @@ class Session:
         self.gate = Gate(k)
         self.approvals = Approvals(self.folder)
         self._frames: dict[str, tuple[str, pl.DataFrame]] = {}
+        self._guessed: dict[str, tuple[pl.DataFrame, Any]] = {}
         self._jobs: dict[str, tuple[str, Job]] = {}
         self._releases: dict[str, tuple[str, Job, Any]] = {}
         self._withholding = True
@@ -118,7 +121,9 @@ class Session:
     def propose(self, table: str) -> Answer:
         """Guess a job for a table: the role of each column, how sure that is, and how it would be generalized."""
         frame = self._frame(table)
-        guessed = guess_job(frame)
+        if table not in self._guessed or self._guessed[table][0] is not frame:
+            self._guessed[table] = frame, guess_job(frame)
+        guessed = self._guessed[table][1]
         job = guessed.job
         name = self._keep_job(table, job)
         columns = [
@@ -150,12 +155,42 @@ class Session:
         if saved_job.k < self.gate.k:
             raise JobError(f"k is at least {self.gate.k} here.")
         for column, role in (roles or {}).items():
+            called(column, self._frame(table).columns, "column")
             saved_job = saved_job.with_role(column, called(role, ROLES, "role"))
         return {
             "job": Fixed(self._keep_job(table, saved_job)),
             "k": saved_job.k,
             "undecided": [Fixed(column) for column in saved_job.undecided],
         }
+
+    # ---- hierarchies -----------------------------------------------------------------------------------------
+
+    @answering
+    def hierarchy(self, job: str, column: str) -> Answer:
+        """The hierarchy of a quasi-identifier in a job: per level the labels that at least k rows share."""
+        table, saved_job = self._job(job)
+        return self._levels(job, table, saved_job, hierarchy_of(self._frame(table), saved_job, column))
+
+    @answering
+    def build_hierarchy(
+        self, job: str, column: str, method: str, parameters: Mapping[str, Any] | None = None
+    ) -> Answer:
+        """A new job in which a column has another hierarchy: widths, cuts, dates, prefix, groups, classification, …"""
+        table, saved_job = self._job(job)
+        name = called(column, saved_job.quasi, "quasi-identifier")
+        source = source_of(method, parameters or {})
+        saved_job = saved_job.replaced(hierarchies={**saved_job.hierarchies, name: source})
+        built = hierarchy_of(self._frame(table), saved_job, name)
+        return self._levels(self._keep_job(table, saved_job), table, saved_job, built)
+
+    @answering
+    def edit_hierarchy(self, job: str, column: str, edits: list[dict[str, Any]]) -> Answer:
+        """A new job with an edited hierarchy: edits such as {"edit": "rename", "label": "[20, 29]", "to": "twenties"};
+        also move, merge, split, insert_level and drop_level."""
+        table, saved_job = self._job(job)
+        changed = edited(hierarchy_of(self._frame(table), saved_job, column), edits)
+        saved_job = saved_job.replaced(hierarchies={**saved_job.hierarchies, changed.name: changed})
+        return self._levels(self._keep_job(table, saved_job), table, saved_job, changed)
 
     # ---- releases --------------------------------------------------------------------------------------------
 
@@ -174,6 +209,25 @@ class Session:
             "classes": Count(result.classes), "losses": _fixed_keys(result.losses),
             "column_losses": _fixed_keys(result.column_losses), "levels": _fixed_keys(result.levels or {}),
             "wiped": [Fixed(column) for column in result.wiped], "advice": [str(advice) for advice in result.advice],
+        }  # fmt: skip
+
+    @answering
+    def explain(self, release: str) -> Answer:
+        """Why a release is as it is: what is promised, what was proved of the search, each column, notes and advice."""
+        _, saved_job, result = self._release(release)
+        solution, heights = result.solution, {name: h.height for name, h in result.hierarchies.items()}
+        return {
+            "release": Fixed(release), "algorithm": Fixed(saved_job.algorithm), "metric": Fixed(saved_job.metric),
+            "publishes": Fixed(publishing(saved_job)),
+            "promises": [model.promise(result.counted) for model in saved_job.all_models],
+            "search": {} if solution is None else _fixed_keys(solution.proved()) | {
+                "candidates": Count(solution.candidates), "judged": Count(solution.judged)},
+            "columns": {
+                Fixed(name): {"loss": loss, "levels": Count(heights.get(name, 0) + 1),
+                              "level": None if result.levels is None else Count(result.levels[name])}
+                for name, loss in result.column_losses.items()
+            },
+            "notes": list(result.notes), "advice": [str(advice) for advice in result.advice],
         }  # fmt: skip
 
     @answering
@@ -202,7 +256,8 @@ class Session:
         from kanopy.study.utility_study import assess
 
         table, saved_job, result = self._release(release)
-        assessment = assess(self._frame(table), result.frame, saved_job, learn=False).to_dict()
+        as_run = saved_job.replaced(hierarchies={**saved_job.hierarchies, **result.hierarchies})  # not fitted again
+        assessment = assess(self._frame(table), result.frame, as_run, learn=False).to_dict()
         return {"utility": _numbers(assessment)}
 
     @answering
@@ -219,8 +274,10 @@ class Session:
         """Write a release into the folder, once a person has approved it at a terminal."""
         table, saved_job, result = self._release(release)
         target = self._target(file)
-        content = hashlib.sha256(self._stamp(table).encode() + saved_job.to_toml().encode()).hexdigest()
-        request = self.approvals.ask(target.name, table, saved_job.k, content)
+        content = hashlib.sha256(self._stamp(table).encode() + saved_job.to_toml().encode())
+        for name, hierarchy in result.hierarchies.items():  # an edited one has no words in the job
+            content.update(repr((name, list(hierarchy.rows()))).encode())
+        request = self.approvals.ask(target.name, table, saved_job.k, content.hexdigest(), publishing(saved_job))
         if self.approvals.is_refused(request):
             return {"written": False, "request": Fixed(request.number), "state": Fixed("refused by a person")}
         if not self.approvals.is_approved(request):
@@ -255,6 +312,10 @@ class Session:
         self._withholding = False
         return self._frames[name][1]
 
+    def _levels(self, job: str, table: str, saved_job: Job, hierarchy: Hierarchy) -> Answer:
+        levels = level_table(hierarchy, self._frame(table), saved_job, self.gate, MOST_VALUES)
+        return {"job": Fixed(job), "column": Fixed(hierarchy.name), "levels": levels}
+
     def _keep_job(self, table: str, job: Job) -> str:
         name = f"job-{len(self._jobs) + 1}"
         self._jobs[name] = table, job
@@ -268,7 +329,7 @@ class Session:
 
     def _target(self, file: str) -> Path:
         name = Path(file).name
-        if name != file or name.startswith(".") or Path(name).suffix.lower() not in SUFFIXES:
+        if name != file or name.startswith(".") or not name.isprintable() or Path(name).suffix.lower() not in SUFFIXES:
             raise JobError("Name a file of the folder, with the ending of its format, such as release.csv.")
         target = self.folder / name
         if target.exists() or target.parent.name == PLACE:

@@ -23,7 +23,7 @@ import numpy as np
 from kanopy._mixins import ReprMixin
 from kanopy.classifications.classification import Classification, bare, plain
 from kanopy.classifications.matching import CODE, LABEL, OTHER_VERSION, RANGE, Matches, match_values
-from kanopy.classifications.registry import BUNDLED, SOURCES, load_classification
+from kanopy.classifications.registry import BUNDLED, SOURCES, VERSIONS, load_classification
 from kanopy.classifications.shapes import SHAPES
 
 WORDS = Path(__file__).resolve().parent.parent / "data" / "classifications" / "column_words.toml"
@@ -37,7 +37,7 @@ CHANCE_OF_LABEL = 0.03
 """How often a word is by chance a label of some classification."""
 MOST_TRIED = 3_000
 """So many different values, evenly spread, are enough to tell."""
-LEAST_DIFFERENT = 3
+LEAST_DIFFERENT, LEAST_AGREEING = 3, 5
 LEAST_RATE_FEW, FEW = 0.8, 10
 """Of fewer than ten different values of a column whose name speaks of the subject, so large a share must match."""
 ALL, MIXED, BETTER = 0.98, 0.9, 0.1
@@ -50,6 +50,7 @@ TOGETHER: Mapping[str, tuple[str, ...]] = {
     "soc": ("soc-2018+soc-2010",),
 }  # fmt: skip
 """Versions that are tried together where none knows at least `MIXED` of the values and both know `BETTER` more."""
+_DECIMAL_NUMBER = re.compile(r"\d+(\.\d+)?")
 _WORDS = re.compile(r"[A-Z]?[a-zß-ÿ]+|[A-Z]+(?![a-z])|\d+")
 
 
@@ -122,6 +123,45 @@ def recognize(
     return _with_rivals(recognitions)
 
 
+def recognize_beside(beside: Recognition, rows: Iterable[tuple[str, str, int]]) -> Recognition | None:
+    """A column that says by codes what a recognised one beside it says by names; `None` if it does not.
+
+    `rows` are its values, the recognised column's values in the same rows, and how many rows have both. Small numbers
+    match many classifications by chance, but not with the same meaning as the names beside them, row by row.
+
+    >>> names = recognize("Austria Belgium Chile France Japan Spain".split(), name="country")[0]
+    >>> codes = [("40", "Austria", 9), ("56", "Belgium", 9), ("152", "Chile", 9), ("250", "France", 9)]
+    >>> recognize_beside(names, [*codes, ("392", "Japan", 9), ("724", "Spain", 9)]).classification
+    'countries'
+    >>> recognize_beside(names, [(str(at), name, 9) for at, (_, name, _) in enumerate(codes)]) is None
+    True
+    """
+    if beside.version not in VERSIONS:
+        return None
+    classification = load_classification(beside.version)
+    pairs = [pair for pair in rows if pair[0].strip()]
+    held: Counter[str] = Counter()
+    for value, _, number in pairs:
+        held[value] += number
+    own = match_values(classification, list(held), nearest=False)
+    others = dict.fromkeys(other for _, other, _ in pairs)
+    named = match_values(classification, list(others))
+    own_node = dict(zip(own.values, own.nodes.tolist(), strict=True))
+    named_node = dict(zip(named.values, named.nodes.tolist(), strict=True))
+    compared = [
+        (value, number, own_node[value] == named_node[other])
+        for value, other, number in pairs
+        if own_node[value] >= 0 and named_node[other] >= 0
+    ]
+    total = sum(number for _, number, _ in compared)
+    agreeing = {value for value, _, agrees in compared if agrees}
+    agreeing_rows = sum(number for _, number, agrees in compared if agrees)
+    if own.rate < LEAST_RATE_NAMED or len(agreeing) < LEAST_AGREEING or agreeing_rows < LEAST_RATE * total:
+        return None
+    evidence = len(agreeing) * math.log(classification.size)
+    return _recognition(beside.classification, classification, own, held, evidence)
+
+
 def _worth(recognition: Recognition) -> float:
     """How well a classification fits: states are no counties, though the counties know them as what lies above."""
     return recognition.match_rate * (1 + math.log1p(recognition.evidence) / 10) * (0.8 + 0.2 * recognition.detailed)
@@ -177,6 +217,8 @@ def _best_version(name: str, tried: list[str], held: Mapping[str, int], words: f
         matches = match_values(classification, tried, nearest=named)
         if matches.rate < least or (not named and len(tried) < LEAST_DIFFERENT) or not matches.ranks.any():
             continue  # where all lie at the broadest level, there is nothing above to generalize to
+        if not named and _are_measured(matches):
+            continue
         numbers = _plain_numbers(classification, matches)
         if numbers and not _are_codes(numbers, matches, named, strict):
             continue
@@ -249,6 +291,21 @@ def _plain_numbers(classification: Classification, matches: Matches) -> list[int
     whole = [value.strip().removesuffix(".0") for value in codes]  # whole numbers that a file writes as decimal ones
     numbers = [int(value) for value in whole if value.isdecimal() and len(value) <= longest]
     return numbers if numbers and 2 * len(numbers) > len(codes) else []
+
+
+def _are_measured(matches: Matches) -> bool:
+    """Whether values found as codes are mostly numbers, some with a decimal point, and none with a zero in front.
+
+    Means and rates match codes with points, such as those of NACE and ICD-9, by chance.
+    """
+    codes = [value.strip() for value, how in zip(matches.values, matches.how, strict=True) if how in FOUND_BY_CODE]
+    numbers = [value for value in codes if _DECIMAL_NUMBER.fullmatch(value)]
+    measured = any("." in value and not value.endswith(".0") for value in numbers)
+    return (
+        measured
+        and 2 * len(numbers) > len(codes)
+        and not any(value[:2].isdecimal() and value[0] == "0" for value in codes)
+    )
 
 
 def _are_codes(numbers: Sequence[int], matches: Matches, named: bool, strict: bool) -> bool:

@@ -40,10 +40,13 @@ from kanopy.cli import (
     reproduce,
     sweeps,
 )
-from kanopy.cli.console import fail, plain_streams
+from kanopy.cli.console import begin, fail, plain_streams
 from kanopy.cli.linked.ledger import ledger
 from kanopy.cli.official.classifications import classifications
 from kanopy.cli.studies import assess, check, evidence, risk
+
+USAGE_ERROR: Any = typer.BadParameter.__bases__[0]
+"""What the parser raises: Click's, or that of the Click inside Typer."""
 
 
 class Commands(TyperGroup):
@@ -53,6 +56,11 @@ class Commands(TyperGroup):
         """Run the command."""
         try:
             return super().invoke(ctx)
+        except USAGE_ERROR as error:  # its usage is no line of a log, and may repeat what was typed
+            if not logs.is_on():
+                raise
+            begin("--json" in sys.argv)
+            raise InputError(error.format_message()) from None
         except KeyboardInterrupt:
             raise Cancelled("Stopped. Nothing was written.") from None
 
@@ -101,7 +109,8 @@ def _version(wanted: bool) -> None:
 def _main(
     context: typer.Context,
     log: Annotated[
-        logs.LogFormat | None, typer.Option("--log", help="Log lines on standard error instead of notes: json.")
+        logs.LogFormat | None,
+        typer.Option("--log", help="Log lines on standard error instead of notes: json. Also after the command."),
     ] = None,
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and exit.")
@@ -228,9 +237,9 @@ def _run() -> int:
         sweep()
         if strange := [argument for argument in sys.argv if "\0" in argument]:
             raise InputError(f"A zero character cannot be part of a command: {some(strange)}.")
-        arguments = list(_addresses(sys.argv[1:]))
+        log, arguments = logs.option_and_rest(list(_addresses(sys.argv[1:])))
         only = arguments[0] if arguments and arguments[0] in {*COMMANDS, *GROUPS} else None
-        _command(only)(args=arguments, standalone_mode=True)
+        _command(only)(args=[*log, *arguments], standalone_mode=True)
     except KanopyError as error:
         return fail(error)
     except (OSError, UnicodeError, RecursionError, OverflowError, MemoryError) as error:

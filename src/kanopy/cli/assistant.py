@@ -47,7 +47,8 @@ def mcp(
     approvals = Approvals(folder)
     answered = {}
     for request in approvals.waiting():
-        asked = f"Write {request.file} from {request.table} (k = {request.k}, asked {request.asked})?"
+        publishes = f"\n  {request.publishes}\n" if request.publishes else " "
+        asked = f"Write {request.file} from {request.table} (k = {request.k}, asked {request.asked})?{publishes}"
         yes = typer.confirm(asked, default=False, err=True)
         (approvals.approve if yes else approvals.refuse)(request)
         answered[request.number] = "approved" if yes else "refused"

@@ -7,8 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from kanopy._errors import called, short
-from kanopy._parameter_types import refuse
+from kanopy._errors import called, refuse, short
 from kanopy.cli import options as o
 from kanopy.cli.console import emit, grid
 

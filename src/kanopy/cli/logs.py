@@ -1,4 +1,4 @@
-"""`kanopy --log json COMMAND`: one JSON object per line on standard error, for schedulers and log collectors.
+"""`--log json`, before or after the command: one JSON object per line on standard error, for schedulers and collectors.
 
 Logs are read by people who may not see the table. A message may quote values, so no log line has one: lines have
 stages, counts, kinds of errors and exit statuses. Messages are in the answer of `--json` (decision 0261).
@@ -16,6 +16,8 @@ from collections.abc import Mapping
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
+
+from kanopy._errors import InputError
 
 
 class LogFormat(StrEnum):
@@ -38,6 +40,27 @@ def start(form: LogFormat | None, command: str) -> None:
 
         warnings.showwarning = _warned
         line("start", command=command, version=__version__)
+
+
+def option_and_rest(arguments: list[str]) -> tuple[list[str], list[str]]:
+    """`--log FORMAT`, wherever it stands before a `--`, and the other arguments.
+
+    >>> option_and_rest(["check", "people.csv", "--log", "json", "-q", "age"])
+    (['--log', 'json'], ['check', 'people.csv', '-q', 'age'])
+    """
+    end = arguments.index("--") if "--" in arguments else len(arguments)
+    option: list[str] = []
+    others: list[str] = []
+    at = 0
+    while at < end:
+        wide = 2 if arguments[at] == "--log" else 1
+        if at and at + wide > end:
+            raise InputError("--log needs a format: --log json.")
+        (option if arguments[at] == "--log" or arguments[at].startswith("--log=") else others).extend(
+            arguments[at : at + wide]
+        )
+        at += wide
+    return option, [*others, *arguments[end:]]
 
 
 def is_on() -> bool:

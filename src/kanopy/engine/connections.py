@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import re
 import sqlite3
 import urllib.parse
 from collections.abc import Iterator
@@ -30,6 +31,8 @@ from kanopy._table.streams.scans import BATCH_ROWS
 from kanopy.engine import statements as sql
 from kanopy.engine.statements import Dialect
 
+_ENUMERATION = re.compile(r"ENUM\((?:'(?:[^']|'')*'(?:, )?)*\)")
+
 
 class Connection(Protocol):
     """What is asked of a database."""
@@ -45,6 +48,9 @@ class Connection(Protocol):
 
     def fetch(self, query: str) -> pl.DataFrame:
         """The answer to a query, with the types of the in-memory reader."""
+
+    def plain_types(self, source: str) -> dict[str, str]:
+        """What columns of enumerations are published as: their types list values that no published row has."""
 
     def upload(self, name: str, frame: pl.DataFrame) -> None:
         """Make a temporary table."""
@@ -103,6 +109,11 @@ class DuckDB:
         """The answer to a query."""
         return duckdb_frame(self._own.sql(query))
 
+    def plain_types(self, source: str) -> dict[str, str]:
+        """Texts instead of enumerations, also inside lists and records."""
+        described = self._own.execute(f"describe select * from {source} s").fetchall()
+        return {name: _ENUMERATION.sub("VARCHAR", kind) for name, kind, *_ in described if "ENUM(" in kind}
+
     def upload(self, name: str, frame: pl.DataFrame) -> None:
         """Make a temporary table."""
         self._own.register(f"{name}_here", frame.to_arrow())
@@ -155,6 +166,10 @@ class SQLite:
     def fetch(self, query: str) -> pl.DataFrame:
         """The answer to a query."""
         return sqlite_frame(self._own.execute(query))[0]
+
+    def plain_types(self, source: str) -> dict[str, str]:
+        """SQLite has no enumerations."""
+        return {}
 
     def batches(self, query: str) -> Iterator[pl.DataFrame]:
         """The answer to a query, piece by piece."""
@@ -219,6 +234,19 @@ class PostgreSQL:
         with self._own.cursor() as cursor:
             cursor.execute(query)
             return arrow_frame(cursor.fetch_arrow_table())[0]
+
+    def plain_types(self, source: str) -> dict[str, str]:
+        """Texts instead of enumerations, also in arrays."""
+        with self._own.cursor() as cursor:
+            cursor.execute(f"select * from {source} s limit 0")
+            names = [str(column[0]) for column in cursor.description or ()]
+            asked = ", ".join(f"cast(pg_typeof(s.{self.dialect.name(name)}) as oid)" for name in names)
+            cursor.execute(f"select {asked} from (select 1) one left join {source} s on true limit 1")
+            kinds = dict(zip(names, cursor.fetchone() or (), strict=True))
+            cursor.execute("select t.oid, 'text' from pg_type t where t.typtype = 'e' union all select t.typarray, "
+                           "'text[]' from pg_type t where t.typtype = 'e'")  # fmt: skip
+            texts = {int(kind): text for kind, text in cursor.fetchall()}
+        return {name: texts[int(kind)] for name, kind in kinds.items() if int(kind) in texts}
 
     def batches(self, query: str) -> Iterator[pl.DataFrame]:
         """The answer to a query, piece by piece."""

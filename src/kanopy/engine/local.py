@@ -13,7 +13,7 @@ from kanopy._core.classes import Domain, Population, Recoding, Sensitive, Survey
 from kanopy._core.numbering import distinct_tuples
 from kanopy._core.units import Units
 from kanopy._errors import DataError
-from kanopy._table.column import column_values, kept_rows, nulled, values_as_numbers
+from kanopy._table.column import column_values, nulled, values_as_numbers
 from kanopy._table.encode import EncodedColumn, encode_column
 from kanopy.hierarchy.hierarchy import Hierarchy
 
@@ -118,7 +118,7 @@ class LocalEngine:
                     continue
             replaced.append(_labels_of_rows(recoding, column, j))
         published = published.with_columns(replaced)
-        return (published if is_published is None else kept_rows(published, is_published)), is_published
+        return (published if is_published is None else published.filter(pl.Series(is_published))), is_published
 
 
 def _unchanged(recoding: Recoding, column: EncodedColumn, j: int) -> bool:

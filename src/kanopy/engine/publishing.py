@@ -10,7 +10,7 @@ import polars as pl
 
 from kanopy._arrays import Ints, Longs, Mask
 from kanopy._errors import DataError
-from kanopy._table.column import withheld_values
+from kanopy._table.column import texts_inside, withheld_values
 from kanopy._table.streams.scans import BATCH_ROWS
 from kanopy.engine.contract import ROWS, RecodePlan
 from kanopy.engine.tally import Tally
@@ -48,10 +48,12 @@ def counted_again(written: pl.LazyFrame, published_names: list[str]) -> tuple[tu
 
 def texts(frame: pl.DataFrame) -> pl.DataFrame:
     """Enumerations as texts: a file would hold the categories of rows that are suppressed."""
-    return frame.with_columns(
-        frame[name].cast(pl.String)
-        for name, dtype in frame.schema.items()
-        if isinstance(dtype, (pl.Categorical, pl.Enum))
+    return texts_inside(
+        frame.with_columns(
+            frame[name].cast(pl.String)
+            for name, dtype in frame.schema.items()
+            if isinstance(dtype, (pl.Categorical, pl.Enum))
+        )
     )
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
@@ -62,6 +62,10 @@ class PushdownEngine(TableEngine, Protocol):
     @property
     def table(self) -> str:
         """How statements name its table."""
+
+    @property
+    def plain_types(self) -> Mapping[str, str]:
+        """The types of columns that must not keep their own: enumerations list values that no row has."""
 
     @property
     def place(self) -> Place:

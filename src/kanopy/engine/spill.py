@@ -61,6 +61,11 @@ class Spilled:
             raise
         self.place = DatabasePlace(self.connection, self._fetch)
 
+    @property
+    def plain_types(self) -> dict[str, str]:
+        """Enumerations became texts when they were loaded."""
+        return {}
+
     def _records(self) -> Iterator[pl.DataFrame]:
         """The columns that decide; text files are first asked for blank lines and records that are too short."""
         engine = self.engine

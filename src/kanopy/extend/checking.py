@@ -6,8 +6,8 @@ import traceback
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from kanopy._errors import InputError, KanopyError, near_miss, short
-from kanopy._parameter_types import refuse
+from kanopy._errors import InputError, KanopyError, near_miss, refuse, short
+from kanopy._lazy import public
 from kanopy._usage import Needs, refuse_in_vain
 from kanopy.hierarchy.builders.base import Builder
 from kanopy.hierarchy.builders.registry import BUILDERS
@@ -24,10 +24,12 @@ from kanopy.treatments.registry import TREATMENTS
 Check = Callable[[], None]
 
 
+@public("kanopy.extend")
 class ContractBroken(InputError):
     """A class does not keep the contract of its kind; the message lists all that does not hold."""
 
 
+@public("kanopy.extend")
 def check(thing: Any, **settings: Any) -> tuple[str, ...]:
     """Try everything that Kanopy relies on; one error lists what does not hold, otherwise the names of the checks.
 
@@ -54,6 +56,7 @@ def check(thing: Any, **settings: Any) -> tuple[str, ...]:
     return tuple(done)
 
 
+@public("kanopy.extend")
 def contract(thing: Any, **settings: Any) -> dict[str, Check]:
     """The checks by name, each a function without arguments: what a test of one's own is parametrized with.
 

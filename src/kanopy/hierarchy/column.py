@@ -23,6 +23,7 @@ import numpy.typing as npt
 
 from kanopy._arrays import SUPPRESSED_LABEL, Floats, Longs
 from kanopy._errors import HierarchyError, some
+from kanopy._lazy import public
 from kanopy.hierarchy.hierarchy import Bounds, Hierarchy
 from kanopy.hierarchy.quantities import AS_IT_IS, Quantity, read_quantities
 from kanopy.hierarchy.timestamps import EPOCH, MICROSECOND, read_moments, without_zone
@@ -37,6 +38,7 @@ DAY = dt.timedelta(days=1)
 _DURATION = re.compile(r"(?:(-?\d+) days?, )?(\d+):(\d\d):(\d\d(?:\.\d+)?)")
 
 
+@public("kanopy.extend")
 @dataclass(frozen=True, eq=False)
 class Column:
     """Distinct values in ascending order with their labels, counts and (unless text) positions."""

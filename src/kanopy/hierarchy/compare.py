@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from kanopy._errors import HierarchyError
+from kanopy._lazy import public
 from kanopy._mixins import DictMixin, HtmlReprMixin, ReprMixin
 from kanopy.hierarchy.hierarchy import Hierarchy
 
@@ -25,6 +26,7 @@ class Outline(ReprMixin, DictMixin):
     nested: bool
 
 
+@public("kanopy.hierarchy")
 @dataclass(frozen=True)
 class Comparison(HtmlReprMixin):
     """Outlines, and how the groupings of each two hierarchies agree.
@@ -49,6 +51,7 @@ def outline(h: Hierarchy) -> Outline:
     return Outline(h.name, h.size, h.height, h.node_count, tuple(h.level_sizes), h.nested)
 
 
+@public("kanopy.hierarchy")
 def compare_hierarchies(hierarchies: Sequence[Hierarchy]) -> Comparison:
     """Compare two or more hierarchies.
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from kanopy._arrays import Ints
 from kanopy._errors import HierarchyError, near_miss, some
+from kanopy._lazy import public
 from kanopy._mixins import HtmlReprMixin
 from kanopy.hierarchy.construct import depths, spans
 from kanopy.hierarchy.derive import from_table_of
@@ -39,6 +40,7 @@ def node_of(h: Hierarchy, label: str, level: int | None = None) -> int:
     return nodes[0]
 
 
+@public("kanopy.hierarchy")
 def rename(h: Hierarchy, label: str, to: str, *, level: int | None = None) -> Hierarchy:
     """The node under another label. Two values may not get the same one.
 
@@ -55,6 +57,7 @@ def rename(h: Hierarchy, label: str, to: str, *, level: int | None = None) -> Hi
     return h.changed(labels=labels)
 
 
+@public("kanopy.hierarchy")
 def move(
     h: Hierarchy, label: str, under: str, *, level: int | None = None, under_level: int | None = None
 ) -> Hierarchy:
@@ -78,6 +81,7 @@ def move(
     return _rebuilt(h, list(h.labels), parent)
 
 
+@public("kanopy.hierarchy")
 def merge(h: Hierarchy, labels: Iterable[str], into: str, *, level: int | None = None) -> Hierarchy:
     """Several groups with one common parent joined into one.
 
@@ -102,6 +106,7 @@ def merge(h: Hierarchy, labels: Iterable[str], into: str, *, level: int | None =
     return _rebuilt(h, names, parent, drop=merged_nodes)
 
 
+@public("kanopy.hierarchy")
 def split(h: Hierarchy, label: str, parts: Mapping[str, Iterable[str]], *, level: int | None = None) -> Hierarchy:
     """A group divided into new ones, each with some of its children; all children must find a place.
 
@@ -130,6 +135,7 @@ def split(h: Hierarchy, label: str, parts: Mapping[str, Iterable[str]], *, level
     return _rebuilt(h, labels, np.array(parent, np.int32), drop={node})
 
 
+@public("kanopy.hierarchy")
 def drop_level(h: Hierarchy, level: int) -> Hierarchy:
     """The hierarchy without one of its levels; the values and the top stay.
 
@@ -141,6 +147,7 @@ def drop_level(h: Hierarchy, level: int) -> Hierarchy:
     return from_table_of(h, np.delete(h.table, level, axis=0), h.name)
 
 
+@public("kanopy.hierarchy")
 def insert_level(h: Hierarchy, level: int, groups: Mapping[str, Iterable[str]]) -> Hierarchy:
     """A new level `level` that groups the nodes of the level below it; nodes without a group stay as they are.
 
@@ -207,6 +214,7 @@ def _rebuilt(h: Hierarchy, labels: list[str], parent: Ints, drop: set[int] | Non
     return result.changed(table=result.table) if h.has_table else result
 
 
+@public("kanopy.hierarchy")
 class Editor(HtmlReprMixin):
     """A hierarchy being edited, with undo and redo.
 

@@ -21,6 +21,7 @@ import numpy.typing as npt
 
 from kanopy._arrays import SUPPRESSED_LABEL, Floats, Ints
 from kanopy._errors import HierarchyError, near_miss
+from kanopy._lazy import public
 from kanopy._mixins import HtmlReprMixin, brief
 from kanopy.hierarchy.construct import Bounds as Bounds
 from kanopy.hierarchy.construct import depths, forest, level_table
@@ -52,6 +53,7 @@ class Level:
         return len(self.nodes)
 
 
+@public("kanopy")
 class Hierarchy(HtmlReprMixin):
     """A generalization hierarchy over the values of one attribute.
 

@@ -24,6 +24,7 @@ import numpy as np
 
 from kanopy._arrays import Floats, Longs
 from kanopy._errors import HierarchyError, near_miss
+from kanopy._lazy import public
 from kanopy._mixins import HtmlReprMixin
 from kanopy._parameters import parameters_of
 from kanopy._usage import Needs, refuse_in_vain
@@ -84,6 +85,7 @@ _WORD = re.compile(r"(?:^|\s)(?=[^\W\d_]*[a-z])[^\W\d_]{3,}(?=[\s,.;]|$)")
 Judge = Callable[[int], tuple[float, int]]
 
 
+@public("kanopy.hierarchy")
 @dataclass(frozen=True, eq=False)
 class Suggestion(HtmlReprMixin):
     """One builder that fits the column, its hierarchy, what it costs, and the values whose meaning is unsure."""
@@ -99,6 +101,7 @@ class Suggestion(HtmlReprMixin):
     reads_well: bool = False
 
 
+@public("kanopy")
 def suggest_hierarchies(
     values: Column | Iterable[Any],
     *,
@@ -242,6 +245,7 @@ def _built(builders: Iterable[Builder], column: Column) -> Iterator[tuple[Builde
             continue  # does not fit this column after all: a range below zero for dbgh, for example
 
 
+@public("kanopy.hierarchy")
 def halving_note(suggestions: Sequence[Suggestion]) -> str | None:
     """Whether plain halving of the range is as good as the best, in one sentence; `None` if it was not tried.
 
@@ -404,12 +408,12 @@ def _other_values(hierarchy: Hierarchy) -> Floats:
 
 
 def _widths(hierarchy: Hierarchy, column: Column) -> Floats:
-    """Per node what a row loses when it is published as that node."""
+    """Per node what a row loses when it is published as that node: all of it where the interval exceeds the data."""
     if column.numbers is None:
         return _other_values(hierarchy)
     extent = float(column.numbers[-1] - column.numbers[0]) or 1.0
     if hierarchy.low is not None and hierarchy.high is not None:
-        return np.asarray((hierarchy.high - hierarchy.low) / extent, np.float64)
+        return np.minimum((hierarchy.high - hierarchy.low) / extent, 1.0).astype(np.float64)
     numbers = column.numbers.astype(np.float64)
     low, high = spans(hierarchy.tree(), numbers, numbers)
     return np.asarray((high - low) / extent, np.float64)

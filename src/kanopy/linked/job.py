@@ -25,13 +25,13 @@ from pathlib import Path
 from typing import Any
 
 from kanopy._core.units import KNOWN_ALL
-from kanopy._errors import JobError, near_miss, short
+from kanopy._errors import JobError, collected, near_miss, refuse, short
 from kanopy._files import usable
 from kanopy._job.job import Job
 from kanopy._job.job_file import job_from_dict
 from kanopy._job.parameter_types import DEFAULT_K
 from kanopy._job.toml_text import toml_key, toml_value
-from kanopy._parameter_types import Share, collected, refuse, taken
+from kanopy._parameter_types import Share, taken
 
 KEYS = ("numbers", "hash", "none")
 """How keys are published: as fresh numbers, as keyed hashes, or not at all."""

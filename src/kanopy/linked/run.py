@@ -13,6 +13,7 @@ from kanopy._arrays import Mask
 from kanopy._core.units import too_many_known
 from kanopy._errors import JobError, NoSolution, some
 from kanopy._progress import Callback, Clock, Progress
+from kanopy._table.column import used_categories
 from kanopy.linked.apply_levels import apply_levels
 from kanopy.linked.job import At, LinkedJob
 from kanopy.linked.keys import Related, relate
@@ -118,6 +119,7 @@ def release_tables(
             )
             for name in related.order
         }
+        frames_out = {name: used_categories(frame) for name, frame in frames_out.items()}
     with clock.stage("verify"):
         notify("verifying")
         verification = verify_tables(job, related, tables, frames_out, is_published, whole.levels)

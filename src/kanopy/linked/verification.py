@@ -16,6 +16,7 @@ from kanopy._errors import VerificationFailed
 from kanopy.linked.job import LinkedJob
 from kanopy.linked.keys import Related
 from kanopy.privacy.models import failing
+from kanopy.verify.job import require_used_categories
 from kanopy.verify.people import UnitColumns, people_of, rare_traces, require_traces
 from kanopy.verify.regroup import Background, published_classes
 
@@ -65,6 +66,8 @@ def verify_tables(
     """Count people by what is published of them in all tables together; raises if the promise does not hold."""
     import polars as pl
 
+    for frame in frames.values():
+        require_used_categories(frame)
     orphans = _require_parents(job, related, frames)
     _require_one_label(job, tables, related, frames, is_published, levels)
     owners, labels, looked = looked_at(job, related, tables, frames, is_published)

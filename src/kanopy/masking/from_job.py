@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from kanopy._errors import JobError, near_miss, short, some
-from kanopy._parameter_types import ColumnNames, refuse, taken
+from kanopy._errors import JobError, near_miss, refuse, short, some
+from kanopy._parameter_types import ColumnNames, taken
 from kanopy._parameters import parameters_of
 from kanopy._usage import is_given
 from kanopy.hierarchy.hierarchy import Hierarchy
@@ -58,7 +58,7 @@ def _not_taken_over(job: Any) -> list[str]:
 
 
 def job_for_masking(job: Any, text: Sequence[str] | None = None) -> MaskJob:
-    """An ordinary job (`kanopy._job.job.Job`) as one for masking.
+    """An ordinary job (`kanopy.Job`) as one for masking.
 
     `text` are the quasi-identifiers that are compared by meaning: all of them if not given.
     """

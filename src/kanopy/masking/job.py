@@ -8,7 +8,8 @@ from dataclasses import MISSING, dataclass, field, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
-from kanopy._errors import JobError, near_miss, short, some
+from kanopy._errors import JobError, collected, near_miss, short, some
+from kanopy._lazy import public
 from kanopy._mixins import shown_by
 from kanopy._parameter_types import (
     Anything,
@@ -21,7 +22,6 @@ from kanopy._parameter_types import (
     OneOf,
     Optional,
     Text,
-    collected,
 )
 from kanopy._parameters import Declared, parameters_of
 from kanopy._table import policies
@@ -68,6 +68,7 @@ GUIDE = Needs(
 )
 
 
+@public("kanopy")
 @dataclass(frozen=True)
 class MaskJob(Declared):
     """What to mask and how.

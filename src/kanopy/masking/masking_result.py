@@ -10,6 +10,7 @@ import numpy as np
 
 from kanopy._arrays import Ints, Longs
 from kanopy._errors import JobError, NoSolution, near_miss, some, too_few_rows
+from kanopy._lazy import public
 from kanopy._parameter_types import Integer
 from kanopy._parameters import Declared, parameters_of
 from kanopy._progress import SILENT, Progress
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from kanopy.masking.table import MaskingTable
 
 
+@public("kanopy.extend")
 @dataclass(frozen=True, eq=False)
 class Masked:
     """What is published: per distinct original tuple one tuple of values of the same columns.
@@ -50,6 +52,7 @@ class Masked:
 Seed = Annotated[int, Integer(0), "the seed that decides ties: the same seed gives the same release"]
 
 
+@public("kanopy.extend")
 class Masking(Declared):
     """An algorithm is a frozen dataclass of its parameters with one method."""
 

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from kanopy._arrays import Floats, Ints, Longs, Mask
 from kanopy._core.classes import Sensitive
 from kanopy._errors import JobError
+from kanopy._lazy import public
 from kanopy.masking.answer_reading import Reading
 from kanopy.masking.likeness_kernel import MISSING_NUMBER, NUMBER, Likeness
 from kanopy.masking.meanings import Meanings
@@ -79,6 +80,7 @@ class Plan:
     """Which values nothing but their own target may replace, because a steward decided so."""
 
 
+@public("kanopy.extend")
 @dataclass(frozen=True, eq=False)
 class MaskingTable:
     """Distinct tuples with counts; `tuples[t, j]` is a value of `attributes[j]`.

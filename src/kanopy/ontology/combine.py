@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from kanopy._errors import OntologyError, some
+from kanopy._lazy import public
 from kanopy._mixins import ReprMixin
 from kanopy.ontology.similarity.measures import Measure, find_measure
 from kanopy.ontology.similarity.words import WordPair, word_similarity
@@ -18,6 +19,7 @@ WORDS_BESIDE = ("exception_text", "other_words", "adjectives", "adjective_start"
 """What an ontology knows of words that are no concepts of its own; the first that has any gives it."""
 
 
+@public("kanopy.ontology")
 @dataclass(frozen=True)
 class CombinedOntologies(ReprMixin):
     """Ontologies in order of preference.

@@ -13,6 +13,7 @@ import numpy as np
 
 from kanopy._errors import OntologyError
 from kanopy._files import write_whole
+from kanopy._lazy import public
 from kanopy.ontology.taxonomy import Taxonomy
 from kanopy.ontology.text_pool import TextPool
 
@@ -20,6 +21,7 @@ VERSION = 1
 STARTS = "_start"
 
 
+@public("kanopy.ontology")
 def save_ontology(taxonomy: Taxonomy, path: str | Path) -> None:
     """Write a taxonomy to an `.npz` file that `load_ontology` reads.
 

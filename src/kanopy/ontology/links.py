@@ -11,12 +11,14 @@ import numpy as np
 
 from kanopy._arrays import Ints, Longs
 from kanopy._errors import OntologyError, listed, some
+from kanopy._lazy import public
 from kanopy._mixins import ReprMixin
 from kanopy.ontology.text_pool import TextPool
 
 DEEPEST = 30_000
 
 
+@public("kanopy.ontology")
 @dataclass(frozen=True)
 class Concept(ReprMixin):
     """One concept as a reader found it: its key, its terms (preferred first), the keys of its parents, its line."""

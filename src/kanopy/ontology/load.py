@@ -11,6 +11,7 @@ from typing import Any
 
 from kanopy._errors import OntologyError, near_miss
 from kanopy._files import usable
+from kanopy._lazy import public
 from kanopy._registry import Named
 from kanopy.ontology.compiled import save_ontology
 from kanopy.ontology.readers import wordnet
@@ -41,6 +42,7 @@ READERS: Named[Callable[..., Taxonomy]] = Named(
 )
 
 
+@public("kanopy")
 def load_ontology(name_or_path: str | Path) -> Taxonomy:
     """An ontology that comes with Kanopy (`wordnet`), or one read from a file or a WordNet `dict` folder.
 
@@ -78,6 +80,7 @@ def _united(files: tuple[tuple[Path, int], ...]) -> Taxonomy:
     return united([_load(*file) for file in files])
 
 
+@public("kanopy.ontology")
 def read_ontology(path: str | Path, *, is_a: Sequence[str] = (), name: str = "") -> Taxonomy:
     """Read an ontology afresh, with a name of one's own and other relations that count as is-a.
 

@@ -43,6 +43,7 @@ import numpy.typing as npt
 
 from kanopy._arrays import Ints, Longs
 from kanopy._errors import OntologyError, near_miss
+from kanopy._lazy import public
 from kanopy._mixins import brief
 from kanopy.ontology.links import Concept, check_parents, csr, csr_row, depths, fold, topological_order, word_arrays
 from kanopy.ontology.text_pool import TextPool
@@ -65,6 +66,7 @@ class TreeLike(Protocol):
     def tree(self) -> Ints: ...
 
 
+@public("kanopy.ontology")
 @dataclass(frozen=True, eq=False)
 class Taxonomy:
     """Concepts joined by is-a, as arrays. The module's first lines list everything it answers.

@@ -24,6 +24,7 @@ import numpy.typing as npt
 from kanopy._arrays import Floats, Longs, Mask
 from kanopy._core.classes import Classes, ClassLabels, ColumnFacts
 from kanopy._errors import DataError, JobError, near_miss
+from kanopy._lazy import public
 from kanopy._parameter_types import Name
 from kanopy._parameters import Declared
 
@@ -31,6 +32,7 @@ TOLERANCE = 1e-12
 """Shares are ratios of whole numbers held as floats: a threshold met exactly must not fail by a rounding error."""
 
 
+@public("kanopy.privacy")
 @dataclass(frozen=True)
 class Model(Declared):
     """The base of all models. `monotonic` and `monotonic_with_suppression` may depend on parameters."""
@@ -174,6 +176,7 @@ class Model(Declared):
 SensitiveColumn = Annotated[str, Name("the name of a sensitive column"), "the sensitive column"]
 
 
+@public("kanopy.extend")
 @dataclass(frozen=True)
 class SensitiveModel(Model):
     """A model about one sensitive column."""

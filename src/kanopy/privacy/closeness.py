@@ -12,6 +12,7 @@ import numpy.typing as npt
 from kanopy._arrays import Floats, Longs, Mask
 from kanopy._core.classes import Classes, ColumnFacts
 from kanopy._errors import HierarchyError, JobError, some
+from kanopy._lazy import public
 from kanopy._parameter_types import Number, OneOf, Share
 from kanopy.hierarchy.hierarchy import Hierarchy
 from kanopy.privacy.base import TOLERANCE, LimitedShares, SensitiveModel, excess_rows
@@ -61,6 +62,7 @@ class Closeness(SensitiveModel):
         return np.maximum(np.minimum(np.ceil(rows_to_suppress - 1e-6), classes.sizes).astype(np.int64), violated)
 
 
+@public("kanopy.privacy")
 @dataclass(frozen=True)
 class EqualCloseness(Closeness):
     """t-closeness where any two different values are equally far apart: half the sum of absolute differences.
@@ -102,6 +104,7 @@ class EqualCloseness(Closeness):
         )
 
 
+@public("kanopy.privacy")
 @dataclass(frozen=True)
 class OrderedCloseness(Closeness):
     """t-closeness for values in an order: moving from the first to the last value costs 1.
@@ -134,6 +137,7 @@ class OrderedCloseness(Closeness):
             )
 
 
+@public("kanopy.privacy")
 @dataclass(frozen=True)
 class HierarchicalCloseness(Closeness):
     """t-closeness over the hierarchy of the sensitive column: two values are as far apart as the level at which they
@@ -199,6 +203,7 @@ def _order(facts: ColumnFacts) -> npt.NDArray[np.intp]:
 ABSENT = ("violates", "ignored")
 
 
+@public("kanopy.privacy")
 @dataclass(frozen=True)
 class DeltaDisclosure(SensitiveModel):
     """No value is much more or less frequent in a class than in the table: `|ln(q/p)| ≤ delta` for every value
@@ -245,6 +250,7 @@ class DeltaDisclosure(SensitiveModel):
         )
 
 
+@public("kanopy.privacy")
 @dataclass(frozen=True)
 class BasicLikeness(LimitedShares):
     """The chance of a value grows by at most the factor `1 + beta` over the table's (Cao, Karras 2012, basic
@@ -268,6 +274,7 @@ class BasicLikeness(LimitedShares):
         )
 
 
+@public("kanopy.privacy")
 @dataclass(frozen=True)
 class EnhancedLikeness(BasicLikeness):
     """As basic β-likeness, with a bound that is stricter for frequent values: the relative gain of a value of share

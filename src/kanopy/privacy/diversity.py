@@ -11,6 +11,7 @@ import numpy as np
 from kanopy._arrays import Floats, Longs, Mask
 from kanopy._core.classes import Classes, ColumnFacts
 from kanopy._errors import JobError, short, some
+from kanopy._lazy import public
 from kanopy._parameter_types import Integer, MapOf, Number, Share
 from kanopy._parameters import parameters_of
 from kanopy.privacy.base import TOLERANCE, LimitedShares, SensitiveModel, excess_rows, percent
@@ -32,6 +33,7 @@ class DifferentValues(SensitiveModel):
         self.require_values(self.least_size, facts, fields(self)[-1].name)
 
 
+@public("kanopy.privacy")
 @dataclass(frozen=True)
 class DistinctDiversity(DifferentValues):
     """Every class has at least `l` different sensitive values (Machanavajjhala et al. 2007, distinct l-diversity).
@@ -48,6 +50,7 @@ class DistinctDiversity(DifferentValues):
     summary = "Distinct l-diversity: every class has at least l different sensitive values."
 
 
+@public("kanopy.privacy")
 @dataclass(frozen=True)
 class PSensitive(DifferentValues):
     """p-sensitive k-anonymity: at least `p` different sensitive values in every class, besides `k` rows
@@ -63,6 +66,7 @@ class PSensitive(DifferentValues):
     summary = "p-sensitive k-anonymity: besides k rows every class has p different sensitive values."
 
 
+@public("kanopy.privacy")
 @dataclass(frozen=True)
 class EntropyDiversity(SensitiveModel):
     """The entropy of the sensitive values of every class is at least that of `l` equally frequent ones
@@ -94,6 +98,7 @@ class EntropyDiversity(SensitiveModel):
         self.require_values(self.l, facts, "l")
 
 
+@public("kanopy.privacy")
 @dataclass(frozen=True)
 class RecursiveDiversity(SensitiveModel):
     """The most frequent value is not too frequent, the rarer ones not too rare: `r₁ < c·(r_l + … + r_m)`, with the
@@ -129,6 +134,7 @@ class RecursiveDiversity(SensitiveModel):
         self.require_values(self.l, facts, "l")
 
 
+@public("kanopy.privacy")
 @dataclass(frozen=True)
 class AlphaK(SensitiveModel):
     """No sensitive value makes up more than a share `alpha` of a class of at least `k` rows
@@ -166,6 +172,7 @@ class AlphaK(SensitiveModel):
         self.require_values(1 / self.alpha - 1e-9, facts, "1/alpha")
 
 
+@public("kanopy.privacy")
 @dataclass(frozen=True)
 class LPlus(LimitedShares):
     """Each sensitive value has a threshold of its own: its share of a class is at most `1/l` (Liu, Wang 2010).

@@ -7,8 +7,8 @@ from typing import Any
 
 from kanopy._arrays import Mask
 from kanopy._core.classes import Classes
-from kanopy._errors import JobError, near_miss, short
-from kanopy._parameter_types import collected, refuse
+from kanopy._errors import JobError, collected, near_miss, refuse, short
+from kanopy._lazy import public
 from kanopy._parameters import faults_of_class, make, parameters_of
 from kanopy._registry import Named
 from kanopy.privacy.base import Model
@@ -95,6 +95,7 @@ def parse_model(text: str) -> Model:
     return make(kind, values, f" {usage}")
 
 
+@public("kanopy.privacy")
 def make_model(source: ModelSource) -> Model:
     """A model from whatever a job gives for it.
 

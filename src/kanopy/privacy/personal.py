@@ -12,11 +12,13 @@ import numpy.typing as npt
 from kanopy._arrays import Mask
 from kanopy._core.classes import Classes, ColumnFacts
 from kanopy._errors import DataError, HierarchyError, JobError, near_miss, some
+from kanopy._lazy import public
 from kanopy._parameter_types import ColumnNames, Name, Number, Share
 from kanopy.hierarchy.hierarchy import Hierarchy
 from kanopy.privacy.base import TOLERANCE, Model, SensitiveModel, labels_of, percent
 
 
+@public("kanopy.privacy")
 @dataclass(frozen=True)
 class EpsilonM(SensitiveModel):
     """Around each number `x` of a class, at most `1/m` of the class lies within `epsilon` of it (Li, Tao, Xiao 2008).
@@ -65,6 +67,7 @@ class EpsilonM(SensitiveModel):
             )
 
 
+@public("kanopy.privacy")
 @dataclass(frozen=True)
 class Constrained(Model):
     """Constrained k-anonymity: no value of a quasi-identifier is published broader than its highest allowed node
@@ -113,6 +116,7 @@ class Constrained(Model):
         return f"{self.column} is never generalized beyond {some(self.nodes)}."
 
 
+@public("kanopy.privacy")
 @dataclass(frozen=True)
 class Guarding(SensitiveModel):
     """Everybody names the broadest thing others may learn with some certainty (Xiao, Tao 2006, personalized privacy).

@@ -11,10 +11,12 @@ import numpy as np
 from kanopy._arrays import Longs, Mask
 from kanopy._core.classes import Classes
 from kanopy._errors import JobError
+from kanopy._lazy import public
 from kanopy._parameter_types import Integer, Share
 from kanopy.privacy.base import TOLERANCE, Model, percent
 
 
+@public("kanopy.privacy")
 @dataclass(frozen=True)
 class KAnonymity(Model):
     """Every published combination of quasi-identifiers belongs to at least `k` rows (Samarati 2001, Sweeney 2002).
@@ -42,6 +44,7 @@ def _population(classes: Classes, name: str) -> Longs:
     return classes.population
 
 
+@public("kanopy.privacy")
 @dataclass(frozen=True)
 class KMap(Model):
     """Every published combination fits at least `k` people of the population (Sweeney 2002).
@@ -64,6 +67,7 @@ class KMap(Model):
         return f"Every published combination of quasi-identifiers fits at least {self.k} people of the population."
 
 
+@public("kanopy.privacy")
 @dataclass(frozen=True)
 class DeltaPresence(Model):
     """Whoever knows the population learns little about who is in the table (Nergiz, Atzori, Clifton 2007).
@@ -124,6 +128,7 @@ class OfRelease(Model):
         return np.zeros(classes.count, np.bool_)
 
 
+@public("kanopy.privacy")
 @dataclass(frozen=True)
 class AverageRisk(OfRelease):
     """The average risk of being singled out, classes over published rows, is at most `most`.
@@ -146,6 +151,7 @@ class AverageRisk(OfRelease):
         return f"On average, a published row can be singled out with a chance of at most {percent(self.most)}."
 
 
+@public("kanopy.privacy")
 @dataclass(frozen=True)
 class Uniqueness(OfRelease):
     """At most a share `most` of the published rows is unique in the release; 0 means none.
@@ -168,6 +174,7 @@ class Uniqueness(OfRelease):
         return f"At most {percent(self.most)} of the published rows are unique in their quasi-identifiers."
 
 
+@public("kanopy.privacy")
 @dataclass(frozen=True)
 class PopulationUniqueness(OfRelease):
     """At most a share `most` of the population is estimated to be unique, if the table is a random sample of it.

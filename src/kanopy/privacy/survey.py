@@ -11,6 +11,7 @@ import numpy as np
 from kanopy._arrays import Floats, Ints, Longs, Mask
 from kanopy._core.classes import Classes
 from kanopy._errors import JobError
+from kanopy._lazy import public
 from kanopy._parameter_types import Flag, Integer, ParameterType, Share
 from kanopy.privacy.base import Model, percent
 
@@ -84,6 +85,7 @@ class OfSurvey(Model):
         return f"{self.chance} {limit}, by the sampling weights of all rows that share a combination."
 
 
+@public("kanopy.privacy")
 @dataclass(frozen=True)
 class IndividualRisk(OfSurvey):
     """The expected chance of finding the right person behind a published row, by the sampling weights of all rows that
@@ -106,6 +108,7 @@ class IndividualRisk(OfSurvey):
         return np.asarray(self.risks(classes) > self.most * (1 + ROUNDING))
 
 
+@public("kanopy.privacy")
 @dataclass(frozen=True)
 class HouseholdRisk(OfSurvey):
     """The chance that anybody of a published row's household is found is at most `most`: 1 - Π(1 - risk) over its
@@ -152,6 +155,7 @@ class HouseholdRisk(OfSurvey):
         return np.zeros(classes.count, np.int64)
 
 
+@public("kanopy.privacy")
 @dataclass(frozen=True)
 class SubsetK(Model):
     """Every combination of any m of the quasi-identifiers that is published belongs to at least `every[m]` rows.

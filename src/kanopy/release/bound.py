@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from kanopy._errors import JobError
 from kanopy._job.coercion import generalizing_job
 from kanopy._job.usage import require_used
+from kanopy._lazy import public
 from kanopy._parameter_types import as_seconds
 from kanopy._progress import Callback, Progress
 from kanopy.release.prepare import make_problem, prepare
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from kanopy.search.bound.bound import Bound
 
 
+@public("kanopy")
 def lower_bound(
     data: Any,
     job: JobSource,

@@ -31,6 +31,7 @@ from kanopy.release.out_of_core import (
 )
 from kanopy.release.prepare import prepare
 from kanopy.release.run import MemorySteps, make_release
+from kanopy.release.treated.on_spark import on_spark
 from kanopy.release.treated.pieces import columns_alongside, require_in_memory, require_piecewise
 from kanopy.release.treated.treating import check_key_first
 
@@ -111,8 +112,8 @@ def open_engine(
         what = "a table of Spark" if name == "spark" else "a table of a database"
         layout.refuse_but(where=shown_address(str(data)) if isinstance(data, str) else "The table", what=what)
     rows_pass = name == "stream"
-    if name in ("database", "stream") and is_database(os.fspath(data)) and job.protect:
-        from kanopy.engine.spooled import spooled
+    if name in ("database", "stream") and is_database(os.fspath(data)) and (job.protect or job.sample < 1):
+        from kanopy.engine.database import spooled
 
         require_piecewise(job, name)
         with spooled(os.fspath(data), output, overwrite=overwrite) as table:
@@ -134,13 +135,11 @@ def open_engine(
         require_piecewise(job, name)
         yield _streamed(scanned(data, layout), output, job, key, release, forbidden, overwrite)
     else:
-        from kanopy.engine.spark import SparkEngine
-
-        require_in_memory(job, name)
-
+        require_piecewise(job, name)
         # A frame that stays on its cluster is for pipelines, which may need its order.
         stays = is_spark(data) and output is None
-        yield SparkEngine(spark_frame(data, master), output, shuffle=bool(job.shuffle) if stays else shuffle)
+        with on_spark(spark_frame(data, master), output, job, key, bool(job.shuffle) if stays else shuffle) as engine:
+            yield engine
 
 
 def _streamed(
@@ -161,6 +160,8 @@ def _streamed(
     engine = StreamEngine(
         table, _shuffled(target, job), reader, job.skip_rows, alongside=columns_alongside(job, table.columns)
     )
+    if job.sample < 1:
+        engine.choose_rows(reader.draw)
     engine.look_first(reader.look_at)
     return engine
 
@@ -215,6 +216,8 @@ def publish(
     _refuse_in_vain(where, job, files, given)
     if where != "memory" and (why := why_in_memory(job)) is not None:
         raise JobError(f"This job needs the table in memory: {why}. Use the engine 'memory'.")
+    if counts and job.sample < 1:
+        raise JobError("Counts are of all rows, and the job publishes a sample of them. Leave out the counts.")
     clock, notify, read_from = clock or Clock(), Progress(progress), inputs_of(data)
     hierarchies = getattr(job, "hierarchies", {}).values()
     forbidden = [*read_from, *inputs_of(getattr(job, "population", None), population, *hierarchies, *inputs)]
@@ -251,6 +254,7 @@ def publish(
         named = source or (os.fspath(data) if is_source(data) else None)
         if where == STATEMENT:
             require_in_memory(job, where)
+            require_unchanged(job, "A statement", "Write the release instead, without --emit-sql.", "sample")
             with open_engine("stream", data, None, job, layout=layout) as holder:
                 planned = DistinctRowSteps(holder, job, source=named, writes=False, clock=clock, notify=notify)
 

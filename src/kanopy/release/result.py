@@ -13,6 +13,7 @@ import numpy as np
 from kanopy._core.units import ALL, KNOWN_ALL
 from kanopy._errors import JobError, NotAvailable
 from kanopy._job.job import Job
+from kanopy._lazy import public
 from kanopy._progress import Callback, Clock
 from kanopy.engine.distinct_rows import DistinctRows, RowsElsewhere
 from kanopy.release.prepare import Generalizable, Prepared, Substitutable
@@ -40,6 +41,7 @@ MASKING_LOSSES = ("dm", "dm_per_record", "c_avg", "ic_loss", "lm", "ncp")
 MASKING_METRIC = "semantic_quality"
 
 
+@public("kanopy")
 @dataclass(frozen=True, eq=False, repr=False)
 class Result:
     """A verified release, whatever engine made it.
@@ -267,15 +269,13 @@ class Result:
     @property
     def _squared_sizes(self) -> int:
         """The sizes of the published classes, squared and added up."""
-        if self.solution is not None:
-            sizes = self.solution.recoding.classes.sizes
-        else:
-            sizes = self.published.group_by(self.prepared.names).len()["len"].to_numpy().astype(np.int64)
+        if (solution := self.solution) is not None:
+            return int((solution.recoding.classes.sizes**2).sum())
+        sizes = self.published.group_by(self.prepared.names).len()["len"].to_numpy().astype(np.int64)
         return int((sizes * sizes).sum())
 
     def figures(self) -> dict[str, Any]:
-        """What comparisons and maps say of a release; the highest risk is one over the smallest class, the average one
-        classes over published rows, or those of people where people are counted."""
+        """What comparisons and maps say of a release; risks are one over class sizes, of people where they count."""
         published = self.rows - self.suppressed
         highest = 1 / self.smallest_class if self.smallest_class else 0.0
         average = self.classes / published if published else 0.0

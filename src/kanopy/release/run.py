@@ -19,7 +19,9 @@ import numpy as np
 from kanopy._errors import Hint, NoSolution
 from kanopy._job.coercion import as_job
 from kanopy._job.job import Job
+from kanopy._lazy import public
 from kanopy._progress import SILENT, Callback, Clock, Progress
+from kanopy._table.column import used_categories
 from kanopy.release.links.traces import link_of, untied, with_traces
 from kanopy.release.prepare import Generalizable, Prepared, Substitutable, make_problem
 from kanopy.release.result import Result
@@ -203,6 +205,7 @@ class MemorySteps(Steps):
         published, treated = treat(prepared, job, published, is_published, self._looked)
         before, published = published, untied(prepared, job, solution, published, link_of(prepared, job))
         treated = None if treated is None else treated.withheld_since(before, published)
+        published = used_categories(published)
         return Applied(prepared, job, solution, published, is_published, about_columns, about_suppressed, treated)
 
     @contextmanager
@@ -229,6 +232,7 @@ class MemorySteps(Steps):
         return (*self._about_link, *about_order(applied.prepared, applied.job, applied.kept))
 
 
+@public("kanopy")
 def anonymize(
     data: Any,
     job: JobSource,
@@ -268,6 +272,7 @@ def anonymize(
     )[0]  # fmt: skip
 
 
+@public("kanopy")
 def mask(
     data: Any,
     job: MaskJob,

@@ -27,7 +27,7 @@ def check_reusable(job: Job | MaskJob) -> None:
     >>> check_reusable(Job(quasi=["age"], algorithm="optimal"))
     >>> check_reusable(Job(quasi=["age"], algorithm="mondrian"))
     Traceback (most recent call last):
-    kanopy._errors.JobError: The release of 'mondrian' does not have one level per column...
+    kanopy.extend.JobError: The release of 'mondrian' does not have one level per column...
     """
     if job.recoding != "full-domain":
         raise JobError(

@@ -79,6 +79,8 @@ def second_opinion(
     """
     prepared, job, solution, published = applied.prepared, applied.job, applied.solution, applied.published
     assert published is not None
+    from kanopy.verify.job import require_used_categories
+
     background = background_of(prepared, job, solution)
     verification = _verify(applied, published, background)
     remarks: tuple[str, ...] = ()
@@ -99,6 +101,8 @@ def second_opinion(
         remarks += ends.told(exposed)
         labels_verified.update(at_level.items())  # in place: the caller hands the same set to its next release
     _verify_job(applied, published)
+    if isinstance(records, PublishedRows):  # other engines write texts
+        require_used_categories(published)
     checks = verify_treated(applied.treated, job, published)
     population = None if background is None else background.population
     return Verified(verification, records, solution, remarks, population, checks)

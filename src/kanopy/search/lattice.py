@@ -49,7 +49,7 @@ class Lattice:
 
         >>> Lattice((0,) * 70, (1,) * 70).require_listing("samarati")
         Traceback (most recent call last):
-        kanopy._errors.JobError: The algorithm 'samarati' lists all choices of levels, and there are 1.2e+21, ...
+        kanopy.extend.JobError: The algorithm 'samarati' lists all choices of levels, and there are 1.2e+21, ...
         """
         if self.size > most:
             raise JobError(

@@ -11,6 +11,7 @@ from kanopy._arrays import Ints
 from kanopy._core.classes import Recoding, recoding_from_nodes
 from kanopy._core.numbering import number_rows
 from kanopy._errors import Hint, JobError, NoSolution
+from kanopy._lazy import public
 from kanopy.metrics.release_losses import release_losses
 from kanopy.search.judge import ClassJudge, LevelJudgement
 from kanopy.search.no_solution import more_suppression
@@ -108,6 +109,7 @@ def release(
     return Solution(name, safe_recoding, score, **(facts | {"notes": tuple(facts.get("notes", ()))}))
 
 
+@public("kanopy.extend")
 def release_levels(
     name: str, problem: Problem, best: LevelJudgement, *, judged: int | None = None, **facts: Any
 ) -> Solution:

@@ -14,7 +14,7 @@ from kanopy._arrays import Floats, Longs, Mask
 from kanopy._core.classes import Domain, Recoding, full_domain_recoding
 from kanopy._core.numbering import number_keys
 from kanopy._errors import HierarchyError, JobError
-from kanopy._lazy import cached_property
+from kanopy._lazy import cached_property, public
 from kanopy.metrics.full_domain import AttributeCosts, AttributeMetric, ClassMetric, Loss, Metric
 from kanopy.privacy.models import KAnonymity, Model
 from kanopy.search.class_statistics import ClassStatistics
@@ -38,6 +38,7 @@ class Verdict:
     least_suppressed: int | None = None
 
 
+@public("kanopy.extend")
 class Problem:
     """A domain, what "safe" means, what counts as loss, and the levels that are allowed.
 

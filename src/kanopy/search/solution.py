@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from kanopy._core.classes import Recoding
 from kanopy._errors import JobError, NoSolution, some
+from kanopy._lazy import public
 from kanopy._mixins import ReprMixin
 from kanopy._parameter_types import ColumnNames, Integer, Optional, Seconds
 from kanopy._parameters import Declared
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from kanopy.search.problem import Problem
 
 
+@public("kanopy.extend")
 @dataclass(frozen=True, eq=False)
 class Solution(ReprMixin):
     """A recoding that satisfies the job, and how it was found.
@@ -67,6 +69,7 @@ RECODINGS = {
 """Kinds of recoding, from the most uniform to the most flexible."""
 
 
+@public("kanopy.extend")
 @dataclass(frozen=True)
 class About:
     """What `kanopy algorithms` says of an algorithm; the contract tests hold every word of it to be true.
@@ -190,6 +193,7 @@ FreeColumns = Annotated[
 """Parameters that several algorithms have."""
 
 
+@public("kanopy.extend")
 class Algorithm(Declared):
     """An algorithm is a frozen dataclass of its parameters that says what it is and how it searches."""
 

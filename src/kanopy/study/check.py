@@ -11,6 +11,7 @@ import numpy as np
 from kanopy._arrays import SUPPRESSED_LABEL
 from kanopy._core.units import KNOWN_ALL
 from kanopy._errors import DataError, JobError, near_miss
+from kanopy._lazy import public
 from kanopy._mixins import DictMixin, ReprMixin
 from kanopy._usage import Needs, refuse_in_vain
 from kanopy.metrics.risk.class_sizes import risk
@@ -57,6 +58,7 @@ class ModelCheck(DictMixin, ReprMixin):
     json_names = {"model": "name"}  # noqa: RUF012
 
 
+@public("kanopy")
 @dataclass(frozen=True)
 class Check(DictMixin, ReprMixin):
     """How rows group by the quasi-identifiers.
@@ -102,6 +104,7 @@ class Check(DictMixin, ReprMixin):
         return notebook.check(self.to_dict())
 
 
+@public("kanopy")
 def check(
     data: Any,
     job: JobSource | None = None,

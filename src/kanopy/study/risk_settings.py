@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from kanopy._errors import JobError, near_miss
 from kanopy._job.usage import STUDIED
+from kanopy._lazy import public
 from kanopy._parameter_types import Flag, Integer, OneOf, Optional, Share
 from kanopy._parameters import Declared, parameters_of
 from kanopy._usage import Needs
@@ -27,6 +28,7 @@ RELEASED = Needs(
 )
 
 
+@public("kanopy")
 @dataclass(frozen=True)
 class RiskSettings(Declared):
     """How a risk is assessed, apart from the table and what is known of its columns.

@@ -19,6 +19,7 @@ import numpy as np
 from kanopy._arrays import Longs, Mask
 from kanopy._core.units import ALL, KNOWN_ALL
 from kanopy._errors import DataError, JobError, some
+from kanopy._lazy import public
 from kanopy._mixins import DictMixin, ReprMixin
 from kanopy._parameters import unused
 from kanopy._usage import in_vain, refuse_in_vain
@@ -159,6 +160,7 @@ class RiskAssessment(ReprMixin):
         return notebook.risk_assessment(self.to_dict())
 
 
+@public("kanopy")
 def assess_risk(
     data: Any,
     job: JobSource | None = None,

@@ -62,7 +62,8 @@ class Subject:
             Layout.of(settings).refuse_but(where="The table", what="not a file")
         location = place_of(data, engine)
         if location in (PATH, "memory"):
-            frame = read_records(data, wanted, rules=rules, part=True)
+            layout = Layout.of(settings if as_release else wanted)
+            frame = read_records(data, wanted, rules=rules, layout=layout, part=True)
         else:
             frame = counted_records(location, data, wanted, rules)
         source = population if population is not None else wanted.population
@@ -181,7 +182,7 @@ def refuse_unused(models: Sequence[Model], given: Collection[str]) -> None:
 
     >>> refuse_unused([], ["population"])
     Traceback (most recent call last):
-    kanopy._errors.JobError: No model compares with a population: add one such as k-map:5, or leave it out.
+    kanopy.extend.JobError: No model compares with a population: add one such as k-map:5, or leave it out.
     """
     for name, needs, words in (
         ("population", "needs_population", "compares with a population: add one such as k-map:5"),
@@ -214,7 +215,7 @@ def refuse_joined(beside: Any, *, on: str | None, in_order: bool, one_level: boo
 
     >>> refuse_joined([], on="id", in_order=False, one_level=False)
     Traceback (most recent call last):
-    kanopy._errors.JobError: in_order has no effect without releases that no column joins (leave on out). Leave ...
+    kanopy.extend.JobError: in_order has no effect without releases that no column joins (leave on out). Leave ...
     """
     questions = {"in_order": None if in_order else False, "one_level": one_level or None}
     refuse_alone(beside, **questions)

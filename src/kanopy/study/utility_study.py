@@ -15,6 +15,7 @@ import numpy as np
 
 from kanopy._arrays import Mask
 from kanopy._errors import DataError, JobError, near_miss, some
+from kanopy._lazy import public
 from kanopy._mixins import ReprMixin
 from kanopy._parameter_types import Integer, taken
 from kanopy._usage import Needs, in_vain, refuse_in_vain
@@ -100,6 +101,7 @@ class Assessment(ReprMixin):
         return notebook.assessment(self.to_dict())
 
 
+@public("kanopy")
 def assess(
     original: Any,
     released: Any,

@@ -13,6 +13,7 @@ import polars as pl
 
 from kanopy._arrays import Floats, Longs, Mask
 from kanopy._errors import JobError, some
+from kanopy._lazy import public
 from kanopy._parameters import Declared, parameters_of, plain
 from kanopy.hierarchy.column import canonical_label
 from kanopy.treatments.random_numbers import Places, derived, fingerprint, fresh_seed, row_digests
@@ -22,6 +23,7 @@ NO_SECRET, SEED, KEY = "none", "seed", "key"
 NUMBERS, DATES, ANY = "numbers", "dates", "any"
 
 
+@public("kanopy.extend")
 @dataclass(frozen=True, eq=False)
 class Secrets:
     """The key of a run, if one was given. Random numbers come from it, or from the operating system.
@@ -48,6 +50,7 @@ class Secrets:
         return derived(check_strength(self.key), "key", *purpose)
 
 
+@public("kanopy.extend")
 @dataclass(frozen=True, eq=False)
 class Table:
     """What a treatment is given: rows, what is known of the whole table, and secrets.
@@ -77,7 +80,8 @@ class Table:
         digests = self.facts.get("digests")
         digests = row_digests(self.rows) if digests is None else digests
         places = self.facts.get("places") or Places.of(values, digests)
-        return places, places.take(digests[~np.isnan(values)])
+        known, turns = ~np.isnan(values), self.facts.get("turns")
+        return places, places.take(digests[known], None if turns is None else turns[known])
 
     @cached_property
     def _rows_hold(self) -> str:
@@ -99,6 +103,7 @@ class Table:
         return ordered_rows["at"].to_numpy().astype(np.int64)
 
 
+@public("kanopy.extend")
 @dataclass(frozen=True)
 class Treatment(Declared):
     """A way to protect the values of a column that is no quasi-identifier; its fields are its parameters."""
@@ -139,12 +144,12 @@ class Treatment(Declared):
         return self
 
     def writes(self, column: str) -> tuple[str, ...]:
-        """The columns that it changes."""
-        return (column,)
+        """The columns that it changes: the column, and those that it treats `together` with it."""
+        return (column, *getattr(self, "together", ()))
 
     def reads(self, column: str) -> tuple[str, ...]:
-        """The columns that it looks at besides."""
-        return ()
+        """The columns that it looks at besides: those whose strata it stays `within`."""
+        return tuple(getattr(self, "within", ()))
 
     def measures(self, column: str) -> dict[str, pl.Expr]:
         """What it must know of the whole table before it treats a piece: expressions that give one value each."""

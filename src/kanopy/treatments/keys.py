@@ -19,7 +19,7 @@ def check_strength(key: bytes | None) -> bytes:
 
     >>> check_strength(b"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaa")
     Traceback (most recent call last):
-    kanopy._errors.JobError: The key is too simple: it can be guessed. Make one with: head -c 32 ...
+    kanopy.extend.JobError: The key is too simple: it can be guessed. Make one with: head -c 32 ...
     """
     if key is None:
         raise JobError(

@@ -88,14 +88,6 @@ class Microaggregate(Treatment):
         if self.effort != 1.0 and (self.variant is not None or not self.together):
             yield "effort has no effect without several columns and the local search. Leave it out."
 
-    def writes(self, column: str) -> tuple[str, ...]:
-        """The column and those grouped with it."""
-        return (column, *self.together)
-
-    def reads(self, column: str) -> tuple[str, ...]:
-        """The strata."""
-        return self.within
-
     def treat(self, column: str, table: Table) -> dict[str, pl.Series]:
         """Group the rows and publish one value per group."""
         names = self.writes(column)

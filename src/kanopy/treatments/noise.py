@@ -60,10 +60,6 @@ class Noise(Treatment):
         if self.kind == MULTIPLICATIVE and self.share >= 0.6:
             yield f"share must be below 0.6 where noise is multiplied, not {self.share:g}: signs would change."
 
-    def writes(self, column: str) -> tuple[str, ...]:
-        """The column and those that share its noise."""
-        return (column, *self.together)
-
     def measures(self, column: str) -> dict[str, pl.Expr]:
         """The column's standard deviation."""
         values = pl.col(column).cast(pl.Float64, strict=False)

@@ -78,10 +78,6 @@ class Pram(Treatment):
         if wrong:
             yield f"The probabilities of {some(wrong)} in the matrix do not add up to 1."
 
-    def reads(self, column: str) -> tuple[str, ...]:
-        """The strata."""
-        return self.within
-
     def to_dict(self) -> dict[str, Any]:
         """The matrix as plain tables."""
         plainly = super().to_dict()

@@ -56,10 +56,6 @@ class RankSwap(Treatment):
     takes: ClassVar[str] = NUMBERS
     secret: ClassVar[str] = SEED
 
-    def reads(self, column: str) -> tuple[str, ...]:
-        """The strata."""
-        return self.within
-
     def treat(self, column: str, table: Table) -> dict[str, pl.Series]:
         """Swap the values of a column."""
         series = table.rows[column]
@@ -98,14 +94,6 @@ class Shuffle(Treatment):
     lacks: ClassVar[str] = "correlations with other columns are lost; a value that only one row has is still published"
     source: ClassVar[str] = "Dalenius and Reiss 1982"
     secret: ClassVar[str] = SEED
-
-    def writes(self, column: str) -> tuple[str, ...]:
-        """The column and those that move with it."""
-        return (column, *self.together)
-
-    def reads(self, column: str) -> tuple[str, ...]:
-        """The strata."""
-        return self.within
 
     def treat(self, column: str, table: Table) -> dict[str, pl.Series]:
         """Shuffle a column."""

@@ -78,6 +78,15 @@ def verify_job(job: Any, original: pl.DataFrame, published: pl.DataFrame, claims
         _substitutes(job, before, published)
 
 
+def require_used_categories(published: pl.DataFrame) -> None:
+    """Raise if a column would be published with categories that none of its rows has: they are values of others."""
+    for column in published.get_columns():
+        if isinstance(column.dtype, pl.Enum):
+            values = set(column.rename("").cast(pl.String).unique().to_list())
+            if unused := [label for label in column.dtype.categories if label not in values]:
+                raise _failed(f"{column.name!r} would be published with {len(unused):,} categories that no row has")
+
+
 def _failed(what: str) -> VerificationFailed:
     return VerificationFailed(f"{what}. Nothing was written. This is an error in Kanopy: please report it.")
 
@@ -114,7 +123,8 @@ def _rows(
     hierarchies = claims.hierarchies or {}
     dropped = getattr(job, "suppressed_rows", "keep") == "drop"
     expected = np.flatnonzero(~suppressed) if dropped else np.arange(original.height)
-    if published.height != len(rows) or not np.array_equal(np.sort(rows), expected):
+    every_row = np.array_equal(rows, expected) or np.array_equal(np.sort(rows), expected)
+    if published.height != len(rows) or not every_row:
         raise _failed(f"The release has {published.height:,} rows where {len(expected):,} belong")
     if not hierarchies:
         return

@@ -138,8 +138,8 @@ def check_width(count: int, where: str) -> None:
     """
     if count > COLUMNS:
         raise DataError(
-            f"{where} has {count:,} columns; at most {COLUMNS:,} are read. Check its delimiter, or turn the table so "
-            "that each row is one record."
+            f"{where} has more than {COLUMNS:,} columns, the most that are read. Check its delimiter, or turn the "
+            "table so that each row is one record."
         )
 
 

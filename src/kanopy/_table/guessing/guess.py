@@ -113,7 +113,9 @@ def _guess(column: ColumnView, verdict: Verdict, other: Guess | None = None) -> 
     if role != Role.UNDECIDED and not is_open:
         sure = verdict.probability >= fitted.sure and agree and not (column.has("partly") or column.has("faint"))
         certainty = SURE if sure else LIKELY if verdict.probability >= fitted.likely else UNSURE
-    hint = _hint(column, role) if other is None or other.role != role else other.hierarchy_hint
+    hint = _hint(column, role)
+    if other is not None and other.role == role and (other.hierarchy_hint != "date" or column.has("dates")):
+        hint = other.hierarchy_hint  # numbers may say what dates beside them say, and are no dates
     entry = column.table.standards.get(column.name)
     kind = entry.kind if entry is not None else ""
     return Guess(
@@ -156,7 +158,7 @@ def _worded(because: str, column: ColumnView) -> str:
     values = meaning_of_values(seen) if "{values}" in because else None
     other = next((relative for fact, relative in column.context.items() if fact != "relation"), "")
     return because.format(
-        meaning=column.meaning.says if column.meaning else "",
+        meaning=_meaning(column),
         values=values.says if values else "",
         number=number_of_people(seen) if "{number}" in because else "",
         pointer=seen.points_at_people or "",
@@ -171,6 +173,13 @@ def _worded(because: str, column: ColumnView) -> str:
         relation=column.context.get("relation", ""),
         other=other,
     )
+
+
+def _meaning(column: ColumnView) -> str:
+    """What the name means, in words; a name that its values do not show to be one of people may be of a thing."""
+    if column.has("called a name") and not agrees(column):
+        return "a name, of a person or of a thing"
+    return column.meaning.says if column.meaning else ""
 
 
 def _hint(column: ColumnView, role: Role) -> str | None:

@@ -52,25 +52,25 @@ def names_somebody(words: list[str], is_word: Callable[[str], bool] = lambda wor
         capital = _is_capital(after) and bool(_NAME.fullmatch(after))
         if small[at] in listed("titles") and capital and (_is_capital(word) or at == 0):
             return True
-        if _is_given(small[at]) and _is_capital(word):
+        if is_given_name(small[at]) and _is_capital(word):
             return True
         if small[at] in listed("before_names") and (at > 0 or not _is_capital(word)):
-            if _may_be_name(after.casefold()) and (capital or _is_given(after.casefold())):
+            if _may_be_name(after.casefold()) and (capital or is_given_name(after.casefold())):
                 return True
             if capital and not is_word(after.casefold()):
                 return True
         initial = _INITIAL.fullmatch(words[at]) and _is_capital(words[at])
-        if initial and (capital or (at == 1 == len(bare) - 1 and _is_given(small[0]))):
+        if initial and (capital or (at == 1 == len(bare) - 1 and is_given_name(small[0]))):
             return True
     return False
 
 
 def _is_name(bare: list[str], small: list[str], is_word: Callable[[str], bool]) -> bool:
     """Whether a short text is a name as a whole."""
-    is_known_name = [_is_given(word) or word in listed("family") for word in small]
+    is_known_name = [is_given_name(word) or word in listed("family") for word in small]
     capitals = all(_is_capital(word) or word in PARTICLES for word in bare)
     if len(bare) == 1:
-        return _is_given(small[0]) or (is_known_name[0] and capitals) or bare[0].startswith("O'")
+        return is_given_name(small[0]) or (is_known_name[0] and capitals) or bare[0].startswith("O'")
     if len(bare) == 2 and small[0] in listed("titles") - {"miss", "sir"}:
         return True
     others = [word for word, sure in zip(small, is_known_name, strict=True) if not sure and word not in PARTICLES]
@@ -79,7 +79,12 @@ def _is_name(bare: list[str], small: list[str], is_word: Callable[[str], bool]) 
     return capitals and len(bare) == 2 and all(map(_may_be_name, small))
 
 
-def _is_given(word: str) -> bool:
+def is_given_name(word: str) -> bool:
+    """Whether a word in small letters is a first name, or begins with one and a hyphen.
+
+    >>> is_given_name("maria"), is_given_name("jean-luc"), is_given_name("airport")
+    (True, True, False)
+    """
     first = word.split("-")[0]
     return any(
         spelling in given_names() or spelling in listed("given") for spelling in (word, first, _without_accents(word))
@@ -87,7 +92,7 @@ def _is_given(word: str) -> bool:
 
 
 def _may_be_name(word: str) -> bool:
-    return word in listed("also_names") or word in listed("family") or _is_given(word)
+    return word in listed("also_names") or word in listed("family") or is_given_name(word)
 
 
 def _is_capital(word: str) -> bool:

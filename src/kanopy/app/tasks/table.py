@@ -18,6 +18,19 @@ if TYPE_CHECKING:
     import polars as pl
 
 
+def warm_up(state: WorkerState, notify: Callback) -> None:
+    """Load what opening a table needs; most of it is loaded with this module.
+
+    >>> warm_up(WorkerState(), lambda step: True)
+    """
+    import polars as pl
+
+    from kanopy.study.column_profiles import look_at_columns
+
+    few = pl.DataFrame({"age": ["31", "32"], "sex": ["f", "m"]})
+    list(look_at_columns(few, guess_job(few, "people").job))
+
+
 def open_table(
     state: WorkerState, notify: Callback, *, source: str, example: bool = False,
     layout: Mapping[str, Any] | None = None,

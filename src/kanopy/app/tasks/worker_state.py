@@ -9,6 +9,7 @@ from kanopy._errors import DataError
 from kanopy._job.job import Job
 from kanopy._progress import Callback, Progress
 from kanopy.app.table_digest import digest_of, digest_of_frame, is_local, signature
+from kanopy.app.tasks.limits import memory_limited
 from kanopy.app.tasks.shared_table import read_once
 
 if TYPE_CHECKING:
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 SEARCH_SETTINGS = ("k", "suppress", "weights", "algorithm", "parameters", "local", "metric", "min_levels", "max_levels")
 """Settings that a table need not be prepared anew for."""
 
+MOST_COLUMNS = 4_000
+"""Each column is guessed, drawn and decided on: of more, that takes minutes."""
 MAX_CACHED = 2
 """Prepared tables that are kept: undoing a step needs no new preparation."""
 Cached = TypeVar("Cached")
@@ -64,7 +67,13 @@ class WorkerState:
     def _read(self, name: str, layout: Layout, digest: str) -> Source:
         from kanopy._table.sources import read_source
 
-        source_read = read_source(name, layout=layout)
+        with memory_limited(name):
+            source_read = read_source(name, layout=layout)
+        if (width := source_read.frame.width) > MOST_COLUMNS:
+            raise DataError(
+                f"The table has {width:,} columns; the app opens at most {MOST_COLUMNS:,}. Make a table of the columns "
+                "that are needed, or use the command line: kanopy init."
+            )
         if digest != digest_of(name):
             raise DataError("The table was written while it was read. Open it again when that has ended.")
         return source_read

@@ -60,7 +60,8 @@ def anonymize_linked(job: Path, output: str, given: dict[str, Any], ledger: Path
     key = read_key(given.get("key_file")) if hashed or ledger is not None else None
     beside: dict[str, Any] = {
         "report": given.get("report"), "manifest": given.get("manifest"),
-        "neutralize": bool(given.get("neutralize_formulas")), "inputs": [job],
+        "neutralize": bool(given.get("neutralize_formulas")),
+        "inputs": [path for path in (job, given.get("key_file")) if path is not None],
     }  # fmt: skip
     with progress_bar() as show:
         if ledger is not None:

@@ -11,6 +11,7 @@ import numpy as np
 
 from kanopy._arrays import SUPPRESSED_LABEL, Ints, Longs
 from kanopy._errors import HierarchyError, InputError, short
+from kanopy._lazy import public
 from kanopy._parameter_types import Text
 from kanopy._parameters import Declared
 from kanopy.hierarchy.column import Column, column_of
@@ -22,6 +23,7 @@ STYLES = {"interval": INTERVAL, "dash": "{low}–{high}"}
 """Names for common label formats; any text with `{low}` and `{high}` is a format of its own."""
 
 
+@public("kanopy.hierarchy")
 @dataclass(frozen=True)
 class Builder(Declared):
     """A way to make a hierarchy from the values of a column; its fields are its parameters."""
@@ -69,6 +71,7 @@ def label_format(label: str) -> str:
     return written
 
 
+@public("kanopy.extend")
 @dataclass(frozen=True)
 class NumericBuilder(Builder):
     """A builder over numbers or dates. `label` is `interval`, `dash`, or a format with `{low}` and `{high}`."""

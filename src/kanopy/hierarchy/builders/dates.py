@@ -11,8 +11,8 @@ from typing import Annotated, ClassVar
 import numpy as np
 
 from kanopy._arrays import SUPPRESSED_LABEL
-from kanopy._errors import HierarchyError, near_miss, some
-from kanopy._parameter_types import ListOf, Optional, Text, collected
+from kanopy._errors import HierarchyError, collected, near_miss, some
+from kanopy._parameter_types import ListOf, Optional, Text
 from kanopy.hierarchy.builders.base import Builder
 from kanopy.hierarchy.column import Column, column_of_moments
 from kanopy.hierarchy.construct import parents_of_table

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from kanopy._errors import HierarchyError
+from kanopy._lazy import public
 from kanopy._parameters import faults_of_class, make
 from kanopy._registry import Named
 from kanopy.hierarchy.builders.base import Builder
@@ -63,6 +64,7 @@ def method_of(given: Mapping[str, Any]) -> Any:
     return given.get("method", implied)
 
 
+@public("kanopy.hierarchy")
 def make_builder(method: str, **parameters: Any) -> Builder:
     """The builder of a method with its parameters.
 
@@ -72,6 +74,7 @@ def make_builder(method: str, **parameters: Any) -> Builder:
     return make(BUILDERS.find(method), parameters)
 
 
+@public("kanopy")
 def build_hierarchy(
     values: Iterable[Any] | Column,
     method: str = "auto",

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from kanopy._errors import DataError, HierarchyError, some
 from kanopy._files import read_text, usable, write_whole
+from kanopy._lazy import public
 from kanopy._usage import Needs, refuse_in_vain
 from kanopy.hierarchy.files.csv_format import level_table_csv, parent_child_csv, parse_csv
 from kanopy.hierarchy.files.dot_format import hierarchy_dot, parse_dot
@@ -16,6 +17,7 @@ from kanopy.hierarchy.hierarchy import Hierarchy
 KINDS = (".csv", ".json", ".dot", ".gv", ".tsv", ".txt")
 
 
+@public("kanopy")
 def read_hierarchy(path: str | Path, *, column: str | None = None, require_nesting: bool = True) -> Hierarchy:
     """A hierarchy from a file: CSV (level table or child,parent; separator and encoding detected), JSON or DOT.
 
@@ -39,6 +41,7 @@ def read_hierarchy(path: str | Path, *, column: str | None = None, require_nesti
     return parse_csv(text, where, name=column if column is not None else path.stem, require_nesting=require_nesting)
 
 
+@public("kanopy")
 def write_hierarchy(h: Hierarchy, path: str | Path, *, parents: bool = False) -> Path:
     """Write a hierarchy in the format of the file's ending; the file appears whole or not at all,
     and nobody but its owner may read it.
@@ -68,6 +71,7 @@ def write_hierarchy(h: Hierarchy, path: str | Path, *, parents: bool = False) ->
     return path
 
 
+@public("kanopy.hierarchy")
 def find_hierarchies(folder: str | Path, columns: Iterable[str]) -> dict[str, Path]:
     """Which file of a folder holds the hierarchy of which column.
 

@@ -19,6 +19,7 @@ import numpy.typing as npt
 
 from kanopy._arrays import SUPPRESSED_LABEL, Floats, Ints
 from kanopy._errors import HierarchyError
+from kanopy._lazy import public
 from kanopy._mixins import DictMixin, HtmlReprMixin, ReprMixin
 from kanopy.hierarchy.hierarchy import Hierarchy
 from kanopy.hierarchy.quality.agreement import agreement, triplet_agreement
@@ -58,6 +59,7 @@ class Edit(DictMixin, ReprMixin):
     why: str = ""
 
 
+@public("kanopy.hierarchy")
 @dataclass(frozen=True)
 class Improvement(HtmlReprMixin):
     """The improved hierarchy, the edits that lead to it, the scores before and after, and what its labels mean."""
@@ -86,6 +88,7 @@ class _State:
         return _State(new_labels, new_concepts)
 
 
+@public("kanopy")
 def improve_hierarchy(
     hierarchy: Hierarchy,
     taxonomy: Taxonomy,

@@ -27,6 +27,7 @@ import numpy as np
 
 from kanopy._arrays import SUPPRESSED_LABEL, Floats
 from kanopy._errors import InputError
+from kanopy._lazy import public
 from kanopy._mixins import HtmlReprMixin, ReprMixin
 from kanopy.hierarchy.hierarchy import Hierarchy
 from kanopy.hierarchy.quality.agreement import agreement
@@ -77,6 +78,7 @@ class LevelLoss(ReprMixin):
     worst: tuple[Transition, ...]
 
 
+@public("kanopy.hierarchy")
 @dataclass(frozen=True)
 class SemanticQuality(HtmlReprMixin):
     """The judgement of one hierarchy. `score` is VghGSL; `losses[level - 1, value]` holds every TransGSL."""
@@ -188,6 +190,7 @@ class SemanticQuality(HtmlReprMixin):
         }
 
 
+@public("kanopy")
 def evaluate_hierarchy(
     hierarchy: Hierarchy,
     taxonomy: Taxonomy,

@@ -478,8 +478,8 @@ def publish_over_time(
     clock, notify = Clock(), Progress(progress)
     input_paths = inputs_of(data)
     forbidden = [*input_paths, *inputs_of(*getattr(job, "hierarchies", {}).values(), *inputs)]
+    files.check(forbidden, job)
     with locked(folder) as folder_path:
-        files.check(forbidden, job)
         ledger = read_ledger(folder_path, key)
         with clock.stage("read"):
             layout = Layout.of(job)

@@ -13,6 +13,7 @@ from functools import cache
 from typing import Any
 
 from kanopy._errors import OntologyError, some
+from kanopy._lazy import public
 from kanopy._mixins import ReprMixin, brief
 from kanopy.ontology.senses.joint_senses import choose_together
 from kanopy.ontology.senses.labels import APPROXIMATE, HOW, Match, find_label, named_concepts, sense_name
@@ -23,6 +24,7 @@ ADJECTIVES = 3
 Above = Callable[[int], frozenset[int]]
 
 
+@public("kanopy.ontology")
 @dataclass(frozen=True)
 class SenseChoices(ReprMixin):
     """What the user decided: senses by label, and a table of synonyms by label.
@@ -36,8 +38,9 @@ class SenseChoices(ReprMixin):
     source: str = ""
 
     def check(self, taxonomy: Taxonomy) -> None:
-        """Every sense and synonym must exist; the error names all that do not."""
+        """Every sense and synonym must exist, and none may contradict the other; the error names all that do."""
         wrong: dict[str, OntologyError] = {}
+        where = f"{self.source}: " if self.source else ""
         for kind, table in (("sense", self.senses), ("synonym", self.synonyms)):
             for label, name in table.items():
                 if name:
@@ -46,10 +49,20 @@ class SenseChoices(ReprMixin):
                     except OntologyError as error:
                         wrong[f"{label} = {name}"] = error
         if wrong:
-            where = f"{self.source}: " if self.source else ""
             first = next(iter(wrong.values()))
             more = f" (all that do not exist: {some(wrong)})" if len(wrong) > 1 else ""
             raise OntologyError(f"{where}{first}{more}")
+        apart = [
+            f"{label} = {self.senses[label]} and {word}"
+            for label, word in self.synonyms.items()
+            if word
+            and self.senses.get(label)
+            and not {*named_concepts(taxonomy, word, "")} & {*named_concepts(taxonomy, self.senses[label], "")}
+        ]
+        if apart:
+            raise OntologyError(
+                f"{where}the sense chosen for a label contradicts its synonym: {some(apart)}. Keep one of them."
+            )
 
     def of(self, label: str) -> str:
         """The sense chosen for a label, or nothing."""
@@ -102,6 +115,7 @@ class Choice(ReprMixin):
         return self.flagged and len(self.match.concepts) > 1
 
 
+@public("kanopy.ontology")
 class Senses(Mapping[str, Choice]):
     """The choices of all labels, in the order they were met."""
 
@@ -168,6 +182,7 @@ class Senses(Mapping[str, Choice]):
         ]
 
 
+@public("kanopy.ontology")
 def senses_of_hierarchy(
     taxonomy: Taxonomy, rows: Iterable[Sequence[str]], choices: SenseChoices | None = None
 ) -> Senses:
@@ -201,6 +216,7 @@ def senses_of_hierarchy(
     return Senses(taxonomy, choice_of_label)
 
 
+@public("kanopy.ontology")
 def senses_of_values(
     taxonomy: Taxonomy, values: Iterable[str], choices: SenseChoices | None = None, *, header: str = ""
 ) -> Senses:

@@ -11,6 +11,7 @@ import numpy as np
 
 from kanopy._arrays import Floats
 from kanopy._errors import OntologyError
+from kanopy._lazy import public
 from kanopy._mixins import ReprMixin
 from kanopy._registry import Named
 from kanopy.ontology.similarity import formulas as similarity
@@ -19,6 +20,7 @@ from kanopy.ontology.similarity.subsumers import Concepts, deepest_common_subsum
 from kanopy.ontology.taxonomy import Taxonomy
 
 
+@public("kanopy.ontology")
 @dataclass(frozen=True)
 class Measure(ReprMixin):
     """A similarity measure: call it with a taxonomy and two arrays of concepts.
@@ -84,6 +86,7 @@ _LISTED = (
     Measure("leacock-chodorow", similarity.leacock_chodorow, "Leacock, Chodorow 1998", maximum_value=None),
     Measure("tversky", similarity.tversky, "Tversky 1977", is_symmetric=False),
     Measure("rodriguez-egenhofer", similarity.rodriguez_egenhofer, "Rodríguez, Egenhofer 2003", is_symmetric=False),
+    Measure("taxonomic-features", similarity.taxonomic_features, "Sánchez et al. 2012", maximum_value=0.0),
     Measure("x-similarity", similarity.x_similarity, "Petrakis et al. 2006", needs_glosses=True),
     *_by_content("resnik", similarity.resnik, "Resnik 1995", None),
     *_by_content("lin", similarity.lin, "Lin 1998"),
@@ -119,6 +122,7 @@ def find_measure(name: str | Measure) -> Measure:
     return MEASURES.find(name.strip().lower().replace("_", "-"))
 
 
+@public("kanopy.ontology")
 def similarities(taxonomy: Taxonomy, a: Concepts, b: Concepts, measure: str | Measure = "wu-palmer") -> Floats:
     """Similarities of concepts by the name of a measure.
 

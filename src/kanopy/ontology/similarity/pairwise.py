@@ -17,12 +17,14 @@ import numpy.typing as npt
 
 from kanopy._arrays import Floats, Ints, Longs
 from kanopy._errors import OntologyError
+from kanopy._lazy import public
 from kanopy.ontology.similarity.measures import Measure, find_measure
 from kanopy.ontology.taxonomy import Taxonomy
 
 LARGEST_MATRIX = 2_000_000_000
 
 
+@public("kanopy.ontology")
 def similarity_blocks(
     taxonomy: Taxonomy,
     rows: npt.ArrayLike,
@@ -44,6 +46,7 @@ def similarity_blocks(
         yield start, block
 
 
+@public("kanopy.ontology")
 def similarity_matrix(
     taxonomy: Taxonomy,
     rows: npt.ArrayLike,
@@ -73,6 +76,7 @@ def similarity_matrix(
     return out
 
 
+@public("kanopy.ontology")
 def nearest_concepts(
     taxonomy: Taxonomy,
     rows: npt.ArrayLike,

@@ -10,6 +10,7 @@ import numpy as np
 
 from kanopy._arrays import Floats, Ints, Longs
 from kanopy._errors import OntologyError, some
+from kanopy._lazy import public
 from kanopy.ontology.similarity.measures import Measure, find_measure
 from kanopy.ontology.similarity.pairwise import similarity_blocks
 from kanopy.ontology.taxonomy import Taxonomy
@@ -17,6 +18,7 @@ from kanopy.ontology.taxonomy import Taxonomy
 PAIRS_OF_SENSES_AT_ONCE = 1_000_000
 
 
+@public("kanopy.ontology")
 class WordPair(NamedTuple):
     """Two words, their similarity, the concepts that gave it, and the common subsumer."""
 
@@ -28,6 +30,7 @@ class WordPair(NamedTuple):
     lcs: int
 
 
+@public("kanopy.ontology")
 def word_similarity(taxonomy: Taxonomy, a: str, b: str, measure: str | Measure = "wu-palmer") -> WordPair:
     """The similarity of two words. Of equally similar senses the more frequent ones are named.
 
@@ -40,6 +43,7 @@ def word_similarity(taxonomy: Taxonomy, a: str, b: str, measure: str | Measure =
     return word_similarities(taxonomy, [(a, b)], measure)[0]
 
 
+@public("kanopy.ontology")
 def word_similarities(
     taxonomy: Taxonomy, pairs: Iterable[tuple[str, str]], measure: str | Measure = "wu-palmer"
 ) -> list[WordPair]:
@@ -109,6 +113,7 @@ def _batch(
     ]
 
 
+@public("kanopy.ontology")
 def word_matrix(taxonomy: Taxonomy, words: Sequence[str], measure: str | Measure = "wu-palmer") -> Floats:
     """The similarities of all words with all words; besides the result nothing quadratic is kept.
 

@@ -6,6 +6,7 @@ import hashlib
 from typing import TYPE_CHECKING, Any
 
 from kanopy._errors import JobError, near_miss
+from kanopy._lazy import public
 
 if TYPE_CHECKING:
     from kanopy._job.coercion import JobSource
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     from kanopy.attacks.attack import AttackReport
 
 
+@public("kanopy")
 def attack(
     original: Any,
     released: Any = None,

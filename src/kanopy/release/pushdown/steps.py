@@ -201,7 +201,9 @@ class PushdownSteps(EngineSteps):
             keys, none.astype(np.int32), none, pl.DataFrame(schema=labels), none.astype(np.bool_), leaving,
             tuple(withheld), drop,
         )  # fmt: skip
-        self.statements = Statements(engine.table, plan, engine.place.dialect, parted=solution is None)
+        self.statements = Statements(
+            engine.table, plan, engine.place.dialect, parted=solution is None, plain=engine.plain_types
+        )
         prepared = replace(prepared, job=job, roles=roles)
         return Applied(prepared, job, solution, None, None, about_columns, about_suppressed)
 

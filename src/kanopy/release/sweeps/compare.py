@@ -16,6 +16,7 @@ from kanopy._job.coercion import generalizing_job, listed
 from kanopy._job.job import Job
 from kanopy._job.parameter_types import known_algorithm, masks, recoding_of
 from kanopy._job.usage import require_used
+from kanopy._lazy import public
 from kanopy._mixins import ReprMixin
 from kanopy._parameter_types import as_seconds
 from kanopy._progress import SILENT, Callback, Progress
@@ -124,6 +125,7 @@ class Comparison(ReprMixin):
         return notebook.comparison(self.to_dict())
 
 
+@public("kanopy")
 def compare(
     data: Any,
     job: JobSource,

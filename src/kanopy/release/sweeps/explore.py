@@ -24,6 +24,7 @@ from kanopy._job.job import Job
 from kanopy._job.parameter_types import known_algorithm, masks
 from kanopy._job.reading_rules import read_records
 from kanopy._job.usage import require_used
+from kanopy._lazy import public
 from kanopy._mixins import ReprMixin
 from kanopy._parameter_types import as_share
 from kanopy._progress import Callback, Progress
@@ -115,6 +116,7 @@ class Exploration(ReprMixin):
         return notebook.exploration(self.to_dict())
 
 
+@public("kanopy")
 def explore(
     data: Any,
     job: JobSource,

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from importlib import resources
 
 from kanopy._errors import HierarchyError
+from kanopy._lazy import public
 from kanopy._usage import Needs, refuse_in_vain
 from kanopy.hierarchy.hierarchy import Hierarchy
 from kanopy.report.charts.marks import short
@@ -20,6 +21,7 @@ ROW, STEP, CHAR = 20, 150, 6.6
 INK, LINE, MARK = "currentColor", "#9aa5b1", "#d64545"
 
 
+@public("kanopy.hierarchy")
 def tree_text(h: Hierarchy, *, lines: int = LINES) -> str:
     """The tree with branches, folded where it is large: never more than about `lines` lines.
 
@@ -87,6 +89,7 @@ def _unfolded(h: Hierarchy, lines: int) -> set[int]:
     return opened
 
 
+@public("kanopy.hierarchy")
 def tree_svg(h: Hierarchy, *, level: int | None = None, leaves: int = SVG_LEAVES) -> str:
     """A picture of the tree, root at the left. `level` marks the nodes of a chosen level.
 
@@ -165,6 +168,7 @@ def _marked(h: Hierarchy, level: int | None) -> set[int]:
     return set() if level is None else set(h.level(level).nodes.tolist())
 
 
+@public("kanopy.hierarchy")
 def tree_html(
     h: Hierarchy,
     *,

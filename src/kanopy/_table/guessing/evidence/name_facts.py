@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import re
 
-from kanopy._table.guessing.column_names import ENDINGS_OF_NUMBERS, SHORTEST_STEM, STEM, WORD, words_of
+from kanopy._table.guessing.column_names import ENDINGS_OF_NUMBERS, SHORTEST_STEM, STEM, WORD, meanings_of, words_of
 from kanopy._table.guessing.evidence.sample_design import names_part_of_sample
 from kanopy._table.guessing.evidence.views import ColumnView, FactFunction
 from kanopy._table.guessing.lexicon import RECORD_NUMBER, lexicon
@@ -14,6 +14,11 @@ from kanopy._table.guessing.value_kinds import MOSTLY
 from kanopy._table.roles import HOUSEHOLD_WORDS, Role
 
 FEWEST_OF_PEOPLE, OF_ROWS = 30, 0.02
+ONLY_OF_PEOPLE = frozenset(
+    {"marital status", "education", "a religion", "a date of birth", "family and household", "a personal number"}
+)
+OF_PEOPLE = ONLY_OF_PEOPLE | {"age", "sex or gender", "work", "health", "a telephone number", "an e-mail address"}
+"""What columns speak of in tables about people; the first hardly in others."""
 
 
 def about_places(name: str) -> bool:
@@ -42,6 +47,21 @@ def _only_short(column: ColumnView) -> bool:
     parts = (*words, "".join(words), *("".join(pair) for pair in itertools.pairwise(words)))
     matching = [word for word in parts if column.meaning in lexicon().index.get(word, ())]
     return bool(matching) and max(map(len, matching)) <= SHORTEST_STEM - 2
+
+
+def beside_people(column: ColumnView) -> bool:
+    """Whether another column is clearly named after what people have: an age, a sex, a marital status, an income.
+
+    Animals and machines have an age or a sex at most: one of these alone does not tell.
+    """
+    said = {
+        meant.meaning.says
+        for name in column.table.frame.columns
+        if name != column.name
+        for meant in meanings_of(name)[:1]
+        if meant.strength >= WORD and meant.meaning.says in OF_PEOPLE
+    }
+    return bool(said & ONLY_OF_PEOPLE) or len(said) > 1
 
 
 def _also(column: ColumnView, argument: str) -> bool:
@@ -85,6 +105,7 @@ FACTS: dict[str, FactFunction] = {
     "household word": lambda column, _: bool(HOUSEHOLD_WORDS & set(column.words)),
     "alone": lambda column, _: column.meaning is not None and len(column.words) == 1
     and column.words[0] in column.meaning.alone,
+    "beside people": lambda column, _: beside_people(column),
     "beside a sample": lambda column, _: any(map(names_part_of_sample, column.table.frame.columns)),
     "hangs": lambda column, _: bool(hangs_on(column.table.frame, column.name, column.table.values)),
     "standard": _standard,

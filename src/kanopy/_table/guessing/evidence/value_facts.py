@@ -25,8 +25,14 @@ MOST_COUNTED = 0.05
 """What is counted has few different values for its rows; numbers of people have many."""
 LARGEST_COUNT, LARGEST_DIGIT, LONGEST_SCALE, RARE = 1000, 9, 5, 0.01
 MOST_GRADES, LONGEST_MARK, MOST_YEARS_OF_SCHOOL = 18, 3, 25
-HEAVY, LIGHT, SKEWED, ABOUT_ONE = 300.0, 5.0, 6.0, 0.25
-"""Weights of more or less than people have, that differ so many times or are one on average, count people."""
+HEAVY, LIGHT, SKEWED, ABOUT_ONE, SPREAD = 300.0, 5.0, 6.0, 0.25, 3.0
+"""Weights of more or less than people have, that differ so many times or are one on average, count people; what is
+weighed, such as cars or babies, hardly differs three times from the lightest twentieth to the heaviest."""
+MOVES, FEWEST_TO_COMPARE = 0.6, 10
+"""A rank correlation from which on two measures go together; fewer pairs tell nothing."""
+MOST_COMPARED = 2000
+RARELY, SOMETIMES = 0.2, 0.3
+"""Phrases have digits in fewer, and blanks between words in more of the values."""
 FARTHEST, NEAR, FINE, SHORTEST_CODE = 180.0, 30.0, 1000, 1000
 FIRST_YEAR, LAST_YEAR, OLDEST = 1850, 2040, 115
 YES, NO = frozenset(TRUE), frozenset(FALSE)
@@ -125,7 +131,36 @@ def _counts_population(column: ColumnView) -> bool:
         return False
     birth = any(word.startswith(("birth", "bw", "b")) for word in column.words)
     about_one = abs(float(numbers.mean() or 0) - 1) < ABOUT_ONE  # type: ignore[arg-type]
-    return (middle > HEAVY and not birth) or (0 < most < LIGHT) or about_one or most > SKEWED * middle
+    low, high = (numbers.quantile(share) or 0.0 for share in (0.05, 0.95))
+    spread = high >= SPREAD * low
+    return (middle > HEAVY and spread and not birth) or (most < LIGHT and spread) or about_one or most > SKEWED * middle
+
+
+def _moves_with_measures(column: ColumnView) -> bool:
+    """Whether another column of many numbers goes up or down with it, as the length of a car does with its weight.
+
+    Sampling weights depend on how people were drawn, which hardly any answer tells.
+    """
+    import polars as pl
+
+    own_words = set(column.words)
+    others = [
+        name
+        for name, seen in column.table.values.items()
+        if name != column.name and seen.numeric and seen.distinct > FEW_VALUES and not own_words & set(words_of(name))
+    ]
+    if column.seen.distinct < FEWEST_TO_COMPARE or not others:
+        return False
+    numbers = column.table.frame.head(MOST_COMPARED).select(
+        pl.col(name).cast(pl.String).cast(pl.Float64, strict=False) for name in (column.name, *others)
+    )
+    for name in others:
+        both = numbers.select(column.name, name).drop_nulls()
+        if both.height >= FEWEST_TO_COMPARE:
+            moves = both.select(pl.corr(column.name, name, method="spearman")).item()
+            if abs(moves or 0.0) >= MOVES:
+                return True
+    return False
 
 
 def _may_be_weights(seen: Values) -> bool:
@@ -223,6 +258,9 @@ FACTS: dict[str, FactFunction] = {
     "few rows": _of(lambda seen: seen.rows < FEWEST_ROWS_TO_JUDGE),
     "fewer rows": lambda column, argument: column.seen.rows < int(argument),
     "leading zeros": _of(lambda seen: seen.leading_zeros),
+    "phrases": _of(
+        lambda seen: seen.text and seen.share(r"\d") < RARELY and seen.share(r"\p{L}\s+\S*\p{L}") >= SOMETIMES
+    ),
     "codes": _of(lambda seen: seen.codes),
     "long texts": _of(_many_long),
     "longer": lambda column, argument: column.seen.length > float(argument),
@@ -255,6 +293,7 @@ FACTS: dict[str, FactFunction] = {
     "counts a population": lambda column, _: column.seen.numeric and _counts_population(column),
     "may be weights": _of(_may_be_weights),
     "weights of bodies": _of(_body),
+    "moves with measures": lambda column, _: column.seen.numeric and _moves_with_measures(column),
     "degrees": _of(_degrees),
     "large codes": _of(_large_codes),
     "running": lambda column, _: _running(column),

@@ -68,7 +68,7 @@ class Preparing:
                 labelled(upload, "Upload the table to join")
 
     async def _uploaded(self, event: events.UploadEventArguments) -> None:
-        source = self.controller.project.keep_upload(event.file.name, await event.file.read())
+        source = await self.controller.keep_upload(event.file)
         self._read["other"].set_value(source)
 
     def _given(self) -> dict[str, Any]:

@@ -102,7 +102,7 @@ class AttacksPage(Page):
         self._other.set_visibility(kind == TABLE)
 
     async def _uploaded(self, event: events.UploadEventArguments) -> None:
-        source = self.controller.project.keep_upload(event.file.name, await event.file.read())
+        source = await self.controller.keep_upload(event.file)
         self._place.set_value(source)
 
     def control(self) -> tuple[str, bool]:

@@ -112,5 +112,5 @@ class ClassificationChoice:
                     ui.label(f"and {codes['more']:,} more").classes("muted small")
 
     async def _uploaded(self, event: events.UploadEventArguments) -> None:
-        source = self.controller.project.keep_upload(event.file.name, await event.file.read())
+        source = await self.controller.keep_upload(event.file)
         self._take(str(self.controller.project.folder / source))

@@ -116,7 +116,7 @@ class Advanced:
             labelled(upload, "Upload the table of the population")
 
             async def uploaded(event: events.UploadEventArguments) -> None:
-                self._place(self.controller.project.keep_upload(event.file.name, await event.file.read()))
+                self._place(await self.controller.keep_upload(event.file))
 
             upload.on_upload(self.page.attempt(uploaded))
 
