@@ -70,8 +70,8 @@ def prepare(folder: Path) -> None:
         write_hierarchy(hierarchy, folder / "hierarchies" / f"{column}.csv")
     chosen = {name: hierarchy for name, hierarchy in datasets.adult_hierarchies().items() if name in SIX}
     job = kanopy.Job(
-        quasi=SIX, sensitive=["income"], k=5, suppress=0.02, local=True, parameters={"budget_seconds": 1.0}, hierarchies=chosen,
-        shuffle=False,
+        quasi=SIX, sensitive=["income"], k=5, suppress=0.02, local=True, parameters={"budget_seconds": 1.0},
+        hierarchies=chosen, shuffle=False,
     )  # fmt: skip
     kanopy.anonymize(adult, job).write(folder / "local.csv")
     polars.DataFrame(survey()).write_csv(folder / "answers.csv")
