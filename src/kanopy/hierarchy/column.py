@@ -93,9 +93,9 @@ class Column:
         """
         if self.kind != "text":
             return self
-        labels = self.labels()
         if (whole := _whole_numbers(self)) is not None:
             return whole
+        labels = self.labels()
         if (read := read_moments(labels)) is not None:
             items = zip(read.moments, labels, self.counts.tolist(), strict=True)
             column = column_of_moments(read.kind, list(items), self.name)
@@ -475,10 +475,8 @@ def _whole_numbers(column: Column) -> Column | None:
         return None
     if list(map(str, values)) != list(labels) or max(map(abs, values)) >= LARGEST:
         return None
-    order = np.argsort(values)
-    at, ordered = np.array(values, np.int64)[order], [labels[place] for place in order.tolist()]
-    whole = Column("integer", lambda: ordered, column.counts[order], column.name, at, at, raw=ordered[:1])
-    return replace(whole, people=column.people)
+    order, at, ordered = np.argsort(values), np.sort(values), list(map(str, sorted(values)))
+    return Column("integer", lambda: ordered, column.counts[order], column.name, at, at, 0, ordered[:1], column.people)
 
 
 def _numbers_in_text(column: Column, method: str) -> Column:
