@@ -9,12 +9,14 @@ import numpy.typing as npt
 
 from kanopy._arrays import Floats
 from kanopy._errors import OntologyError
+from kanopy._lazy import public
 from kanopy._mixins import ReprMixin
 from kanopy.ontology.similarity.measures import Measure, find_measure
 from kanopy.ontology.similarity.pairwise import similarity_matrix
 from kanopy.ontology.taxonomy import Taxonomy
 
 
+@public("kanopy.ontology")
 @dataclass(frozen=True, eq=False)
 class Marginality(ReprMixin):
     """Per value the sum of its distances to all others, the value with the least, and the variance."""
@@ -24,6 +26,7 @@ class Marginality(ReprMixin):
     variance: float
 
 
+@public("kanopy.ontology")
 def marginality(
     taxonomy: Taxonomy,
     concepts: npt.ArrayLike,

@@ -317,7 +317,8 @@ class Ontology(SemanticBuilder):
         coarser = np.zeros(len(concepts), np.int32)
         for depth, groups in enumerate(partitions):
             if depth:  # what a coarser level keeps apart stays apart
-                groups = np.unique(np.stack([coarser, groups]), axis=1, return_inverse=True)[1].reshape(-1)
+                nested = np.unique(np.stack([coarser, groups]), axis=1, return_inverse=True)[1]
+                groups = nested.reshape(-1).astype(np.int32)
             # Groups that no concept names are not made; large ones of the coarsest level list members.
             most_listed = SMALL if depth == 0 else len(concepts) + 1
             kept = left_over if depth == 0 else -1
