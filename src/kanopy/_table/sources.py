@@ -18,9 +18,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import urllib.error
-import urllib.parse
-import urllib.request
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -213,6 +210,9 @@ def local_path(source: str | os.PathLike[str]) -> Path | None:
     if text.startswith((*POSTGRES, "http://", "https://")):
         return None
     if text.startswith("file://"):
+        import urllib.parse
+        import urllib.request
+
         text = urllib.request.url2pathname(urllib.parse.urlparse(text).path)
     return split_source(text)[0]
 
@@ -342,6 +342,10 @@ def _unreadable(path: Path, what: str, error: Exception) -> DataError:
 
 def _read_url(url: str, columns: list[str] | None, layout: Layout) -> Source:
     """Fetch a file and read it; nothing of it stays on disk."""
+    import urllib.error
+    import urllib.parse
+    import urllib.request
+
     if url.startswith("file://"):
         path = urllib.request.url2pathname(urllib.parse.urlparse(url).path)
         return read_source(path, columns=columns, layout=layout)

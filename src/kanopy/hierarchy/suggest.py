@@ -352,8 +352,8 @@ def _numbered(column: Column) -> list[Builder]:
 def _codes(labels: Sequence[str]) -> bool:
     """Whether texts are codes: a digit in each, none too long, and no words beside the digits.
 
-    >>> _codes(["SW1A 1AA", "E1 6AN"]), _codes(["1. White", "2. Black", "4. Other"])
-    (True, False)
+    >>> _codes(["SW1A 1AA", "E1 6AN"]), _codes(["1. White", "2. Black", "4. Other"]), _codes(["A", "B"])
+    (True, False, False)
     """
     if not all(len(label) <= LONGEST_CODE and any(c.isdigit() for c in label) for label in labels):
         return False

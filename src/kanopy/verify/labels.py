@@ -176,13 +176,15 @@ def false_labels(
     counted = counted.with_columns(counted["value"].set(counted["value"].is_in(["", *missing_tokens]), None))
     counted = counted.filter(pl.col("label").is_null() | (pl.col("label") != SUPPRESSED))
     open_pairs = counted.filter(~pl.col("value").eq_missing(pl.col("label")))
-    rows = list(open_pairs.iter_rows())
-    if not rows:
+    left = _outside_ranges(open_pairs, counted["value"])
+    if not (open_pairs if left is None else left).height:
         return None
+    rows = list(open_pairs.iter_rows())
     distinct = [text for text in counted["value"].unique().to_list() if text is not None]
     best: list[tuple[str | None, str | None, int]] | None = None
     for read in _readings(distinct):
-        wrong = _untrue(rows, read, groups, trusted, names)
+        unsettled = rows if left is None else list(left.iter_rows())
+        wrong, left = _untrue(unsettled, read, groups, trusted, names), None  # numbers are the first reading
         if not wrong:
             return None
         if best is None or len(wrong) < len(best):
@@ -190,6 +192,18 @@ def false_labels(
     assert best is not None
     examples = sorted(best, key=lambda pair: (str(pair[0]), str(pair[1])))[:5]
     return FalseLabels(original.name, sum(count for *_, count in best), tuple((v, p) for v, p, _ in examples))
+
+
+def _outside_ranges(pairs: pl.DataFrame, values: pl.Series) -> pl.DataFrame | None:
+    """The pairs whose label is no range with the number in it, all at once; `None` where not all values are plain."""
+    known = values.drop_nulls()
+    if not len(known) or not known.str.contains(r"^-?[0-9]{1,15}(\.[0-9]{1,15})?$").all():
+        return None
+    read = _ranges_of(lambda text: _point(_number(text)))
+    ranges = [(label, *found) for label in pairs["label"].drop_nulls().unique() if (found := read(label)) is not None]
+    ends = pl.DataFrame(ranges, {"label": pl.String, "low": pl.Float64, "high": pl.Float64}, orient="row")
+    held = pl.col("value").cast(pl.Float64).is_between("low", "high").fill_null(False)
+    return pairs.join(ends, on="label", how="left", maintain_order="left").filter(~held).select(pairs.columns)
 
 
 def as_text(column: pl.Series) -> pl.Series:
