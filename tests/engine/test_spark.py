@@ -167,7 +167,7 @@ def test_a_wrong_treatment_on_an_executor_publishes_nothing(session: Any, tmp_pa
         ({"income": {"method": "top-code", "top": 8999}}, "would be coded"),
     ):
         with pytest.raises(kanopy.KanopyError, match=said):
-            kanopy.anonymize(frame, Job(protect=plan), output=f"{tmp_path}/release", key=KEY)
+            kanopy.anonymize(frame, Job(protect=plan), output=f"{tmp_path}/release")
         assert list(tmp_path.iterdir()) == []
 
 

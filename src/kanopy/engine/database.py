@@ -71,7 +71,7 @@ class DatabaseEngine:
         if not in_same_database(address, output):
             raise DataError(
                 f"{shown_address(output)} is not in the database of the table. Name a table of {self.source}, or "
-                "use --engine memory to write elsewhere."
+                "write a file, e.g. release.parquet."
             )
         table = split_postgres(output)[1] if output.startswith(POSTGRES) else split_source(output)[1]
         if not table:
