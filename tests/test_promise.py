@@ -140,6 +140,7 @@ JOBS: dict[str, dict[str, Any]] = {
     "left out": {"quasi": ["age", "pay"], "suppress": 0.1, "suppressed_rows": "drop"},
     "mondrian": {"quasi": ["age", "pay", "town"], "algorithm": "mondrian"},
     "k-member": {"quasi": ["age", "town"], "algorithm": "k-member"},
+    "one-pass-k-means": {"quasi": ["age", "town"], "algorithm": "one-pass-k-means"},
     "xu": {"quasi": ["age", "town"], "algorithm": "xu"},
     "best": {"quasi": ["age", "town"], "algorithm": "best", "parameters": {"steps": 2}},
     "model": {"quasi": ["age", "town"], "models": ["l-distinct:ill:2"], "suppress": 0.2},

@@ -34,7 +34,7 @@ def python(code: str, **environment: str) -> str:
 ROOT = Path(__file__).resolve().parents[1]
 ROOMS = ("kanopy", "kanopy.extend", "kanopy.hierarchy", "kanopy.ontology", "kanopy.privacy")
 DICTIONARIES = {"BUILDERS", "MEASURES", "MODELS"}
-ANSWERS = {"Check", "Comparison", "Improvement", "Result", "SemanticQuality", "Senses", "Suggestion",
+ANSWERS = {"Check", "Comparison", "Improvement", "Marginality", "Result", "SemanticQuality", "Senses", "Suggestion",
            "WordPair"}  # fmt: skip
 """Classes that users only get as an answer: the function that answers has the example."""
 BASES = {"Builder", "Model"}
@@ -224,6 +224,23 @@ def test_without_the_compiler_everything_is_the_same() -> None:
     )
     plain = json.loads(python(code, KANOPY_KERNELS="plain"))
     assert plain == json.loads(json.dumps(small_releases()))
+
+
+def test_the_usual_steps_need_neither_the_compiler_nor_pictures(tmp_path: Path) -> None:
+    """Reading, `check`, `risk`, hierarchies and a small release where Numba and vl-convert cannot be imported."""
+    (tmp_path / "t.csv").write_text("age,sex\n21,f\n22,f\n31,m\n32,m\n")
+    code = f"""
+import sys
+sys.modules |= dict.fromkeys(("numba", "llvmlite", "vl_convert"))
+import kanopy
+people = kanopy.read_table({str(tmp_path / "t.csv")!r})
+job = kanopy.Job(quasi=["age", "sex"], k=2, hierarchies={{"age": {{"method": "widths", "widths": [10]}}}})
+tree = kanopy.build_hierarchy([1, 2, 3, 4], "widths", widths=[2])
+result = kanopy.anonymize(people, job)
+risk = kanopy.assess_risk(people, quasi=["age", "sex"])
+print(kanopy.check(result.data, quasi=["age", "sex"]).k, tree.height, risk.sizes.rows, "<h1" in result.to_html())
+"""
+    assert python(code).split() == ["2", "2", "4", "True"]
 
 
 STUDIES = ("anonymize", "assess", "assess_risk", "check", "compare", "explore", "lower_bound", "mask")

@@ -1,47 +1,40 @@
 #!/usr/bin/env python3
-"""Faults at random places of the source: do the tests of the affected room notice them?
+"""Faults at random places of the source: does a test near the place notice?
 
-    tools/draw_mutations.py [--count 60] [--seed 29] [--first 0] [--seconds 240]
+    tools/draw_mutations.py [--count 60] [--seed 29] [--only 3,17] [--tests 40] [--seconds 20] [TEST …]
 
 Each fault is one of: a comparison flipped, a number one more, `and` for `or`, a constant returned, a line dropped, two
-arguments swapped. The source itself is never touched, as in `tools/mutate`; places and faults follow from the seed. The
-tests are those of the folder of `tests/` that is called as the room, and those whose name has the module's.
+arguments swapped. Places and faults follow from the seed. Everything runs in one process, and no file is changed: the
+code of the functions that are loaded is replaced, the tests that speak most of the place run, the nearest first, until
+one fails, and the test that failed must pass without the fault. A fault outside of functions is only named. `TEST`s
+are asked as well. Kernels, pages and drawings are left out: twins are compared with loops, and people look at pages.
 """
 
 from __future__ import annotations
 
 import argparse
 import ast
-import os
+import builtins
+import functools
+import gc
+import importlib
 import random
 import re
-import shutil
-import subprocess
+import signal
 import sys
-import tempfile
 import time
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import CodeType, FunctionType
+from typing import Any
+
+import pytest
+from _pytest.runner import runtestprotocol
 
 ROOT = Path(__file__).resolve().parents[1]
 LEFT_OUT = ("_kernel.py", ".pyi", "__init__.py", "__main__.py", "/report/", "/app/")
-"""Loops that are compiled have twins that tests compare; pages and drawings are looked at, not computed with."""
-ROOMS = {
-    "_core": ["tests/table", "tests/search/test_full_domain.py"],
-    "_table": ["tests/table"],
-    "_job": ["tests/test_job_models.py", "tests/test_init.py", "tests/test_anonymize.py", "tests/study"],
-    "study": ["tests/study", "tests/test_check.py", "tests/test_assess.py", "tests/test_assess_risk.py"],
-    "release": ["tests/test_anonymize.py", "tests/test_compare.py", "tests/test_explore.py",
-                "tests/engine/test_surface.py"],
-    "verify": ["tests/verify", "tests/test_verify.py", "tests/test_promise.py"],
-    "cli": ["tests/cli/test_release_commands.py", "tests/cli/test_risk_commands.py", "tests/cli/test_shared_options.py",
-            "tests/cli/test_bad_input.py"],
-    "metrics": ["tests/metrics"],
-    "extend": ["tests/extend/test_extensions.py", "tests/contracts/test_newcomer.py"],
-}  # fmt: skip
-MOST_FILES = 6
-"""So many files of tests are run for a fault."""
 FLIPPED = {ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq,
            ast.Is: ast.IsNot, ast.IsNot: ast.Is, ast.In: ast.NotIn, ast.NotIn: ast.In}  # fmt: skip
 
@@ -118,75 +111,233 @@ def drawn(count: int, seed: int) -> list[Fault]:
     return found
 
 
-def tests_of(path: Path) -> list[str]:
-    """The tests of the room that a file is in: those first that speak most of the names it defines."""
-    parts = path.relative_to(ROOT / "src" / "kanopy").parts
-    room, module = parts[0].removesuffix(".py"), path.stem
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    names = {each.name for each in tree.body if isinstance(each, (ast.FunctionDef, ast.ClassDef))} | {module}
-    own = ROOMS.get(room, [f"tests/{room}"] if (ROOT / "tests" / room).is_dir() else ["tests/test_anonymize.py"])
-    ranked: list[tuple[int, str]] = []
-    for test in sorted((ROOT / "tests").rglob("test_*.py")):
-        text, place = test.read_text(encoding="utf-8"), str(test.relative_to(ROOT))
-        spoken = sum(bool(re.search(rf"\b{re.escape(name)}\b", text)) for name in names)
-        near = any(place.startswith(each) for each in own)
-        if near or f".{module} import" in text:
-            ranked.append(
-                (-2 * spoken - 5 * (f".{module} import" in text) - 3 * (module.strip("_") in test.stem), place)
-            )
-    return [place for _, place in sorted(ranked)[:MOST_FILES]]
+class TooLong(BaseException):
+    """The tests of a fault took more than their time."""
 
 
-def noticed(source: Path, tests: list[str], seconds: float) -> str:
-    """How the tests end with this source: `noticed`, `survived`, or `too long`, which is noticed by whoever waits."""
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(source), str(ROOT), str(ROOT / "reproductions")])}
-    command = [
-        sys.executable,
-        "-m",
-        "pytest",
-        "-x",
-        "-q",
-        "-n",
-        "0",
-        "--tb=no",
-        "-m",
-        "not slow",
-        "-p",
-        "no:cacheprovider",
-    ]
-    try:
-        done = subprocess.run([*command, *tests], cwd=ROOT, env=environment, capture_output=True, timeout=seconds)
-    except subprocess.TimeoutExpired:
-        return "too long"
-    return {0: "survived", 1: "noticed", 2: "noticed"}.get(done.returncode, f"not run ({done.returncode})")
+def code_objects(code: CodeType) -> Iterator[CodeType]:
+    """A piece of code with all that is defined in it, in the order of definition."""
+    yield code
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from code_objects(constant)
+
+
+def own(code: CodeType) -> tuple[Any, ...]:
+    """A piece of code without what is defined in it."""
+    return code.co_code, code.co_names, tuple(one for one in code.co_consts if not isinstance(one, CodeType))
+
+
+class Patch:
+    """A fault in the functions that are loaded; `hits` counts how often its place was reached."""
+
+    def __init__(self, fault: Fault) -> None:
+        name = ".".join(fault.file.relative_to(ROOT / "src").with_suffix("").parts)
+        self.file = str(importlib.import_module(name).__file__)
+        raw = fault.file.read_bytes()
+        new = {"a constant returned": "return (__hit__(), None)[1]", "a line dropped": "__hit__()"}.get(
+            fault.kind, f"(__hit__(), {fault.new})[1]"
+        )
+        changed = raw[: fault.start] + new.encode() + raw[fault.end :]
+        sound, faulty = (
+            list(code_objects(compile(text, self.file, "exec", dont_inherit=True))) for text in (raw, changed)
+        )
+        functions = [each for each in gc.get_objects() if type(each) is FunctionType]
+        here = [each for each in functions if each.__code__.co_filename == self.file]
+        self.codes = [
+            (each, before, after)
+            for each in here
+            for before, after in zip(sound, faulty, strict=True)
+            if each.__code__ == before and before != after
+        ]
+        where = [before.co_qualname for before, after in zip(sound, faulty, strict=True) if own(before) != own(after)]
+        names = {each.__code__.co_qualname for each, *_ in self.codes}
+        self.reaches_it = bool(where) and any(each.partition(".<locals>")[0] in names for each in where)
+        self.hits = 0
+
+    def _hit(self) -> None:
+        self.hits += 1
+
+    def _forget(self) -> None:
+        for cached in gc.get_objects():
+            if type(cached) is functools._lru_cache_wrapper:  # a weak reference would pretend
+                code = getattr(cached.__wrapped__, "__code__", None)
+                if code is not None and code.co_filename == self.file:
+                    cached.cache_clear()
+
+    def __enter__(self) -> Patch:
+        builtins.__hit__ = self._hit  # type: ignore[attr-defined]
+        for function, _, after in self.codes:
+            function.__code__ = after
+        self._forget()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for function, before, _ in self.codes:
+            function.__code__ = before
+        self._forget()
+
+
+@functools.cache
+def pieces_of(path: Path) -> dict[str, str]:
+    """The text of every function of a file of tests."""
+    text = text_of(path)
+    return {
+        node.name: ast.get_source_segment(text, node) or "" for node in ast.parse(text).body
+        if isinstance(node, ast.FunctionDef)
+    }  # fmt: skip
+
+
+@functools.cache
+def text_of(path: Path) -> str:
+    """A file of tests."""
+    return path.read_text(encoding="utf-8")
+
+
+@functools.cache
+def names_around(fault: Fault) -> list[str]:
+    """The names of the functions and classes that a fault is in."""
+    tree = ast.parse(fault.file.read_text(encoding="utf-8"))
+    kinds = (ast.FunctionDef, ast.ClassDef)
+    inside = [n for n in ast.walk(tree) if isinstance(n, kinds) and n.lineno <= fault.line <= (n.end_lineno or 0)]
+    return [n.name for n in inside if not n.name.startswith("__")]
+
+
+def nearness(item: pytest.Item, fault: Fault) -> int:
+    """How much a test speaks of the place of a fault."""
+    around = names_around(fault)
+    if item.path == fault.file:
+        return 6 * (item.name.rpartition(".")[2] in around) + 4
+    if item.path.suffix != ".py" or "tests" not in item.path.parts:
+        return 0
+    text, module = text_of(item.path), fault.file.stem
+    piece = pieces_of(item.path).get(item.name.partition("[")[0], "")
+    spoken = sum(4 * bool(re.search(rf"\b{re.escape(name)}\b", piece)) for name in around)
+    return spoken + 3 * (f".{module} import" in text) + 2 * (module.strip("_") in item.path.stem)
+
+
+def files_near(fault: Fault, most: int) -> list[str]:
+    """The files of tests that speak most of the place of a fault, and the examples of its module."""
+    around, module, room = (
+        names_around(fault),
+        fault.file.stem,
+        fault.file.relative_to(ROOT / "src" / "kanopy").parts[0],
+    )
+    ranked = []
+    for path in sorted((ROOT / "tests").rglob("test_*.py")):
+        text = text_of(path)
+        spoken = sum(4 * bool(re.search(rf"\b{re.escape(name)}\b", text)) for name in around)
+        spoken += 5 * (f".{module} import" in text) + 3 * (module.strip("_") in path.stem)
+        if spoken:
+            ranked.append((-spoken - 2 * (room.strip("_") in path.parts), str(path.relative_to(ROOT))))
+    return [str(fault.file.relative_to(ROOT)), *(path for _, path in sorted(ranked)[:most])]
+
+
+def say(line: str) -> None:
+    """Print a line at once."""
+    sys.stdout.write(f"{line}\n")
+    sys.stdout.flush()
+
+
+class Trials:
+    """Runs the tests near each fault in the place of all tests."""
+
+    def __init__(self, faults: Sequence[tuple[int, Fault]], tests: int, seconds: float, asked: Sequence[str]) -> None:
+        self.faults, self.tests, self.seconds, self.asked = faults, tests, seconds, asked
+
+    def pytest_runtestloop(self, session: pytest.Session) -> bool:
+        ends: Counter[str] = Counter()
+        for number, fault in self.faults:
+            began = time.process_time()
+            try:
+                end, words = self.tried(session, fault)
+            except Exception as error:
+                end, words = "not run", repr(error)
+            ends[end] += 1
+            where = f"{fault.file.relative_to(ROOT)}:{fault.line}"
+            say(f"{number:3} {end:11} {fault.kind} {where}: {fault.old[:70]!r} -> {fault.new[:70]!r} {words} "
+                f"({time.process_time() - began:.1f} s)")  # fmt: skip
+        say(str(dict(ends)))
+        return True
+
+    def tried(self, session: pytest.Session, fault: Fault) -> tuple[str, str]:
+        """How the tests end with a fault, and by which."""
+        asked = [one for one in session.items if any(one.nodeid.startswith(each) for each in self.asked)]
+        ranked = sorted(((nearness(one, fault), one) for one in session.items), key=lambda each: -each[0])
+        near, seen = list(asked), Counter[str]()
+        for score, one in ranked:
+            seen[one.nodeid.partition("[")[0]] += 1
+            if score > 0 and one not in asked and seen[one.nodeid.partition("[")[0]] <= 3:
+                near.append(one)
+        patch = Patch(fault)
+        if not patch.reaches_it:
+            return "outside", "of functions that are loaded"
+        ran, broken = 0, 0
+        began = time.process_time()
+        for one in near[: self.tests]:
+            with patch:
+                failed, late = self.run(one)
+            ran += 1
+            if late:
+                return "too long", f"in {one.nodeid}"
+            if failed and patch.hits:
+                again, _ = self.run(one)
+                if again:
+                    broken += 1  # it fails by itself, here
+                    continue
+                return "noticed", f"by {one.nodeid}"
+            if time.process_time() - began > self.seconds:
+                break
+        return ("survived" if patch.hits else "not reached"), f"{ran} tests, {patch.hits} times, {broken} broken"
+
+    def run(self, item: pytest.Item) -> tuple[bool, bool]:
+        def stop(*_: object) -> None:
+            raise TooLong
+
+        example = getattr(item, "dtest", None)
+        names = None if example is None else dict(example.globs)  # an example that has run forgets its names
+        signal.signal(signal.SIGVTALRM, stop)
+        signal.setitimer(signal.ITIMER_VIRTUAL, self.seconds)
+        try:
+            reports = runtestprotocol(item, nextitem=None, log=False)
+        finally:
+            signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+            if names is not None:
+                example.globs.update(names)
+        return any(each.failed for each in reports), any(
+            "TooLong" in str(each.longrepr) for each in reports if each.failed
+        )
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--count", type=int, default=60)
     parser.add_argument("--seed", type=int, default=29)
-    parser.add_argument("--first", type=int, default=0)
-    parser.add_argument("--seconds", type=float, default=240, help="for the tests of one fault")
+    parser.add_argument("--only", default="", help="numbers of faults")
+    parser.add_argument("--files", type=int, default=3, help="files of tests per fault")
+    parser.add_argument("--tests", type=int, default=40, help="for one fault")
+    parser.add_argument("--seconds", type=float, default=20, help="of processor time for one fault")
+    parser.add_argument("more", nargs="*", help="tests to ask as well, for every fault")
     asked = parser.parse_args()
-    ends: dict[str, int] = {}
-    with tempfile.TemporaryDirectory(prefix="kanopy-drawn-") as folder:
-        source = Path(folder) / "src"
-        shutil.copytree(ROOT / "src", source, ignore=shutil.ignore_patterns("__pycache__"))
-        for number, fault in list(enumerate(drawn(asked.count, asked.seed)))[asked.first :]:
-            place, began = source / fault.file.relative_to(ROOT / "src"), time.perf_counter()
-            raw = place.read_bytes()
-            try:
-                place.write_bytes(raw[: fault.start] + fault.new.encode() + raw[fault.end :])
-                end = noticed(source, tests_of(fault.file), asked.seconds)
-            finally:
-                place.write_bytes(raw)
-            ends[end] = ends.get(end, 0) + 1
-            where = f"{fault.file.relative_to(ROOT)}:{fault.line}"
-            sys.stdout.write(f"{number:3} {end:9} {fault.kind} {where}: {fault.old[:60]!r} -> {fault.new[:60]!r} "
-                             f"({time.perf_counter() - began:.0f} s)\n")  # fmt: skip
-            sys.stdout.flush()
-    sys.stdout.write(f"{ends}\n")
-    return 0
+    only = {int(each) for each in asked.only.split(",") if each}
+    faults = [(n, each) for n, each in enumerate(drawn(asked.count, asked.seed)) if not only or n in only]
+    files = {path: None for _, fault in faults for path in files_near(fault, asked.files)}
+    files |= {each.partition("::")[0]: None for each in asked.more}
+    trials = Trials(faults, asked.tests, asked.seconds, asked.more)
+    options = [
+        "-q",
+        "-n0",
+        "--tb=short",
+        "--assert=plain",
+        "-s",
+        "-p",
+        "no:cacheprovider",
+        "-m",
+        "not slow",
+        "--rootdir",
+        str(ROOT),
+    ]
+    return int(pytest.main([*options, *files], plugins=[trials]))
 
 
 if __name__ == "__main__":

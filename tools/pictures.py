@@ -87,9 +87,10 @@ class Studio:
         return ran.stdout
 
     def terminal(self, name: str, *arguments: str, lines: int = 40) -> None:
-        """A command and what it says, as a picture."""
+        """A command and what it says, as a picture; how long it took here is left out."""
         shown = " ".join(f"'{word}'" if "|" in word else word for word in arguments)
-        self.text(name, f"$ kanopy {shown}", self.run(*arguments, colour=True), lines)
+        said = re.sub(r"\n[^\n]*\d s \(read [^\n]*", "", self.run(*arguments, colour=True))
+        self.text(name, f"$ kanopy {shown}", said, lines)
 
     def text(self, name: str, command: str, said: str, lines: int = 40) -> None:
         console = Console(record=True, width=100, file=io.StringIO(), force_terminal=True)

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from kanopy_papers.checks_further import FURTHER
 from kanopy_papers.checks_meaning import MEANING
 from kanopy_papers.checks_releases import RELEASES
 
@@ -204,6 +205,6 @@ CHECKS: dict[str, Callable[[], bool]] = {
         nouns_with_senses, is_a, parts_and_wholes, synonyms_share_a_concept, wu_palmer, trans_gsl, level_gsl,
         level_mean, constant_weights, level_weights_fall, vgh_gsl, unbalanced, k_anonymity, iotf, predefined_widths,
         chi_merge, mdl, discernibility, average_class_size, path_length, leacock_chodorow, resnik, lin, stem,
-        rounding, improved, *MEANING, *RELEASES,
+        rounding, improved, *MEANING, *RELEASES, *FURTHER,
     )
 }  # fmt: skip

@@ -123,7 +123,11 @@ def check_writable(target: Target, forbidden: Iterable[Target] = ()) -> Path:
     """
     text = os.fspath(target)
     if "://" in text or "::" in text:
-        raise DataError(f"Cannot write to {text!r}: output goes to a local file. Give a path, e.g. out.csv.")
+        raise DataError(
+            f"Cannot write to {text!r}: output goes to a local file. Give a path, e.g. out.csv. A release of a file "
+            "becomes a table of a database with the engine stream, one of a table in that database with the engine "
+            "database."
+        )
     path = usable(text).resolve()
     for source in forbidden:
         if _same_file(path, Path(source)):

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from kanopy._errors import InputError
-from kanopy.app.guard import Guard
+from kanopy.app.guard import Guard, read_path
 from kanopy.app.server import serve
 
 PORT, KEY = 8790, "secret-key"
@@ -95,6 +95,24 @@ def test_pictures_and_forms_of_other_sites_are_refused() -> None:
     assert ask({**OWN, "sec-fetch-site": "cross-site", "sec-fetch-mode": "no-cors"})[0] == 403
     assert ask({**OWN, "sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate"})[0] == 200
     assert ask({**OWN, "sec-fetch-site": "same-origin"})[0] == 200
+
+
+def test_a_read_only_address_opens_its_page_and_nothing_else() -> None:
+    plain = {"host": OWN["host"]}
+    path = read_path(KEY, "0123-1")
+    assert ask(plain, path=path)[0] == 200
+    for other in (
+        path[:-1],
+        path + "0",
+        path.replace("0123-1", "0123-2"),
+        "/read/0123-1/",
+        "/read//",
+        path + "/../../",
+    ):
+        assert ask(plain, path=other)[0] == 403, other
+    assert ask(plain, path=path, method="POST")[0] == 403
+    assert ask(plain, path=path, kind="websocket")[0] == 403
+    assert ask({"host": "evil.example"}, path=path)[0] == 403
 
 
 def test_uploads_have_a_limit_whatever_they_say_of_their_length() -> None:

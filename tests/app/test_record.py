@@ -232,3 +232,44 @@ def test_small_faults_stay_mended(tmp_path: Path) -> None:
         assert verify_record(controller.project.folder)["differences"] == []
 
     simulate(tmp_path / "project", story)
+
+
+def test_a_reviewer_reads_and_projects_are_opened_begun_and_deleted(tmp_path: Path) -> None:
+    from kanopy.app.pages.data.projects import projects_beside
+    from kanopy.app.pages.handover.reading import reading_page
+
+    file = tmp_path / "people.csv"
+    people(120).write_csv(file)
+
+    async def story(hand: Any, controller: Controller) -> None:
+        await made(controller, file)
+        first, release = controller.project.folder, controller.result_folder.name
+        controller.comment(release, "", "<b>looks fine</b>", "Bob")
+        page = reading_page(controller, release)
+        assert "Every promise is confirmed" in page and "&lt;b&gt;looks fine" in page and "<script" not in page
+        assert str(card_digest(controller.card(release))) in page and reading_page(controller, "none-1") == ""
+        await hand.go("/review", "Read-only page for a reviewer")
+
+        await hand.go("/", "Data")
+        hand.press("Projects …: Open, begin or delete a project")
+        await hand.see("New project")
+        hand.fill("Name of the new project", "../elsewhere")
+        hand.press("Begin: Begin a new project")
+        await hand.until(lambda: any("Name the project with letters" in each for each in hand.user.notify.messages))
+        hand.fill("Name of the new project", "second")
+        hand.press("Begin: Begin a new project")
+        await hand.until(lambda: controller.project.folder.name == "second")
+        assert not controller.project.work.source and controller.summary is None
+        assert {each.folder.name for each in projects_beside(first)} == {"project", "second"}
+        controller.switch_project(first)
+        assert controller.summary is not None and controller.result_folder.name == release
+        await hand.go("/", "Data")
+        hand.press("Projects …: Open, begin or delete a project")
+        await hand.see("second")
+        hand.press("Delete the project second")
+        await hand.see("removed for good")
+        hand.press("Delete")
+        await hand.until(lambda: not (tmp_path / "second").exists())
+        assert controller.summary is not None and first.exists()
+
+    simulate(tmp_path / "project", story)

@@ -113,12 +113,14 @@ def test_malformed_files_are_clear_errors(tmp_path: Path, file: str, text: str, 
 
 def test_a_file_of_the_user_gives_labels_to_codes_that_come_without(tmp_path: Path):
     (tmp_path / "atc.csv").write_text(
-        "ATC code,ATC level name\nA,Alimentary\nA02,Acid drugs\nA02BC01,omeprazole\nA02BC02,pantoprazole\n"
+        "ATC code,ATC level name\nA,Alimentary\nA02,Acid drugs\nA02BC,Pump inhibitors\nA02BC01,omeprazole\n"
+        "A02BC02,pantoprazole\nA02BA02,ranitidine\nC09AA05,ramipril\n"
     )
-    h = build_hierarchy(
-        ["omeprazole", "A02BC02"], "classification", classification="atc", file=str(tmp_path / "atc.csv")
-    )
-    assert h.height == 1 or h.generalize("omeprazole", 1).startswith("A02")
+    given = ["omeprazole", "A02BC02", "Ranitidine", "ramipril"]
+    h = build_hierarchy(given, "classification", classification="atc", file=str(tmp_path / "atc.csv"), labels="code")
+    above = {row[0]: set(row[1:]) for row in h.rows()}
+    assert {"A02BC", "A02"} <= above["omeprazole"] & above["A02BC02"] and "A02BC" not in above["Ranitidine"]
+    assert "A02" in above["Ranitidine"] and "A02" not in above["ramipril"]
 
 
 def test_what_is_stored_is_read_again(tmp_path: Path):

@@ -99,6 +99,11 @@ def test_a_statement_comes_with_all_that_was_asked_for_beside_it(shell: Shell) -
     for option in (("--report", "x.html"), ("--target", "pay"), ("--bound",), ("--overwrite",), ("--engine", "stream")):
         run = shell(*asked[:-1], "x.sql", *option)
         assert run.status == 2 and "has no effect without" in run.words, option
+    (shell.folder / "key.txt").write_text("0123456789abcdef0123456789abcdefXYZ!")
+    for options in (("--pseudonymize", "pay", "--key-file", "key.txt"), ("--sample", "50%"), ("--missing-tokens", "?")):
+        # A statement computes nothing: it would publish identifiers as they are, or all rows.
+        run = shell("anonymize", "v.parquet", "-q", "age", "-k", "3", "--emit-sql", "duckdb", "-o", "x.sql", *options)
+        assert run.status == 2 and "A statement does not support" in run.words, (options, run.error)
     assert "x.sql" not in shell.files
 
 

@@ -15,6 +15,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
 import pytest
 
@@ -111,6 +112,63 @@ def test_spark_publishes_what_memory_does(name: str, session: Any) -> None:
     assert as_texts(release[labels]) == as_texts(meant.frame[labels])
     if name != "mondrian":  # where equal rows part, a cluster without an order chooses which
         assert as_texts(release) == as_texts(meant.frame)
+
+
+KEY = b"0123456789abcdef0123456789abcdefXYZ!"
+WIDTHS = {"age": {"method": "widths", "widths": [10]}}
+PLAN: Any = {
+    "patient": "hash", "day": "shift-dates", "card": {"method": "format-preserving"}, "pay": "noise",
+    "income": {"method": "top-code", "top_share": 0.05, "publish": "mean"},
+    "nights": {"method": "round", "base": 5, "kind": "random"},
+}  # fmt: skip
+TREATED = {
+    "treatments alone": Job(unit="patient", protect=PLAN, insensitive="ill"),
+    "people": Job(quasi="age", k=5, unit="patient", suppress="90%", protect=PLAN, hierarchies=WIDTHS),
+    "fragments": Job(quasi=["age", "nights"], k=5, algorithm="mondrian", protect={"card": "mask", "day": "cut-dates"}),
+    "sample": Job(quasi="age", k=5, sample=0.4, insensitive=["ill", "day"], suppress="50%", hierarchies=WIDTHS),
+    "sampled people": Job(quasi="age", k=5, sample=0.4, unit="patient", suppress="90%", hierarchies=WIDTHS),
+}
+
+
+def _patients() -> pl.DataFrame:
+    draw, rows = np.random.default_rng(1), 900
+    return pl.DataFrame(
+        {
+            "patient": draw.integers(0, 200, rows), "age": draw.integers(20, 60, rows),
+            "day": pl.Series(draw.integers(14000, 19000, rows).astype(np.int32)).cast(pl.Date),
+            "card": [f"{number:012d}" for number in draw.integers(0, 10**12, rows)],
+            "income": draw.integers(100, 9000, rows), "pay": draw.integers(0, 300, rows) / 10,
+            "nights": draw.integers(0, 30, rows), "ill": draw.choice(["a", "b", "C "], rows),
+        }
+    )  # fmt: skip
+
+
+@needs_java
+@pytest.mark.slow
+@pytest.mark.parametrize("name", TREATED)
+def test_treatments_and_samples_are_those_of_memory(name: str, session: Any, tmp_path: Path) -> None:
+    """Executors treat pieces of rows and verify them; rows are drawn by what they hold."""
+    wanted, frame = TREATED[name], session.createDataFrame(_patients().to_arrow()).repartition(3)
+    found = kanopy.anonymize(frame, wanted, output=f"{tmp_path}/release", key=KEY)
+    meant = kanopy.anonymize(_patients(), wanted, key=KEY)
+    release = pl.read_parquet(f"{tmp_path}/release/*.parquet")
+    assert release.columns == meant.frame.columns and found.rows == meant.rows
+    left = [column for column in release.columns if name != "fragments" or column in ("card", "day")]
+    assert as_texts(release[left]) == as_texts(meant.frame[left])
+
+
+@needs_java
+@pytest.mark.slow
+def test_a_wrong_treatment_on_an_executor_publishes_nothing(session: Any, tmp_path: Path) -> None:
+    frame = session.createDataFrame(_patients().to_arrow()).repartition(3)
+    for plan, said in (
+        ({"income": "rank-swap"}, "needs all rows at once"),
+        ({"card": {"method": "mask", "last": 8}}, "are shorter than 16 characters"),
+        ({"income": {"method": "top-code", "top": 8999}}, "would be coded"),
+    ):
+        with pytest.raises(kanopy.KanopyError, match=said):
+            kanopy.anonymize(frame, Job(protect=plan), output=f"{tmp_path}/release")
+        assert list(tmp_path.iterdir()) == []
 
 
 @needs_java

@@ -20,7 +20,17 @@ from tests.fuzz.treated import treatments
 from tests.quick import QUICK
 
 FULL_DOMAIN = ("optimal", "samarati", "datafly", "incognito")
-LOCAL = ("best", "xu", "he-naughton", "iterative-local", "mondrian", "k-member", "cell-level")
+LOCAL = (
+    "best",
+    "xu",
+    "he-naughton",
+    "iterative-local",
+    "mondrian",
+    "k-member",
+    "cell-level",
+    "one-pass-k-means",
+    "nearest-neighbours",
+)
 ANYTHING = ("person", "causal agent", "entity", "worker", "physical entity")
 
 
@@ -217,7 +227,7 @@ def _parameters(draw: np.random.Generator, case: Drawn) -> Drawn:
         "li-sps": {"steps": 2, "seed": seed},
         "li-gsps": {"steps": 2, "seed": seed},
         "li-gops": {"steps": 2, "seed": seed},
-        "k-member": {"seed": seed},
+        **{key: {"seed": seed} for key in ("k-member", "one-pass-k-means", "nearest-neighbours")},
         "mondrian": {"strict": bool(seed % 2), "cut": str(draw.choice(["loss", "widest"]))},
         "xu": {"direction": str(draw.choice(["bottom-up", "top-down"])), "seed": seed},
         "iterative-local": {"share": 0.3, "rounds": 3},

@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 
+from kanopy.masking.answer_reading import read_answers
 from kanopy.masking.exclusion import excluded
 from kanopy.masking.job import MaskJob
+from kanopy.ontology.load import load_ontology
 from kanopy.release.run import mask
 
 PAIRS = [line.split("|") for line in Path(__file__).with_name("opposites.txt").read_text(encoding="utf-8").splitlines()]
@@ -56,3 +59,27 @@ def test_bad_columns_say_what_was_done() -> None:
     assert masked(["😀"] * 6 + ["😡"] * 2 + ["🤖"] * 4)["😀", "😀"] >= 5
     assert set(masked(["BEACH"] * 7)) == {("BEACH", "BEACH")}
     assert {other for _, other in masked(["Strand"] * 6 + ["Meer", "Berg", "Fluss", "Wald", "See"])} <= {"Strand", "*"}
+
+
+def test_plurals_and_blanks_are_ways_to_write_an_answer() -> None:
+    """They are read as the answer most people wrote; who wrote it otherwise does not count towards its k."""
+    words = [
+        "movie",
+        "Movies",
+        "part-time job",
+        "part time jobs",
+        "parttime job",
+        "child",
+        "children",
+        "arm",
+        "arms",
+        "no pets",
+        "pet",
+    ]
+    counts = np.array([9, 2, 8, 1, 1, 7, 1, 9, 3, 1, 9])
+    found = read_answers(words, counts, 5, load_ontology("wordnet"))
+    meant = [words[at] for at in found.means]
+    assert meant[:7] == ["movie", "movie", *["part-time job"] * 3, "child", "child"]
+    assert meant[7:] == ["arm", "arms", "no pets", "pet"]  # weapons are no arm, and who has no pets has none
+    rare = read_answers(["movie", "movies"], np.array([3, 3]), 5, load_ontology("wordnet"))
+    assert not rare.publishable(5).any()

@@ -132,6 +132,8 @@ def test_senses_path_lies_beside_the_hierarchy():
         ('[senses]\n"tiger" = 2', "not a text"),
         ('[sense]\n"tiger" = "tiger#2"', "Did you mean 'senses'"),
         ('[senses\n"tiger"', "is not a senses file"),
+        ('[senses]\n"tiger" = "tiger#1"\n"tiger" = "tiger#2"', r"says twice .*'tiger \(lines 2, 3\)'"),
+        ('[synonyms]\n"x" = "lion"\n[senses]\n"x" = "dog#1"', "contradicts its synonym: 'x = dog#1 and lion'"),
     ],
 )
 def test_bad_senses_files(tmp_path, text, message):

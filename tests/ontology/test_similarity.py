@@ -19,6 +19,7 @@ from kanopy.ontology.readers.glosses import Glosses
 from kanopy.ontology.similarity import formulas as similarity
 from kanopy.ontology.similarity import subsumers
 from kanopy.ontology.similarity.information_content import information_content
+from kanopy.ontology.similarity.marginality import marginality
 from kanopy.ontology.similarity.measures import MEASURES, find_measure, similarities
 from kanopy.ontology.similarity.pairwise import nearest_concepts, similarity_blocks, similarity_matrix
 from kanopy.ontology.similarity.words import word_matrix, word_similarities, word_similarity
@@ -94,12 +95,29 @@ def test_by_hand() -> None:
     # features: {horse animal living tool thing} and {plant living thing}; depths in nodes 4 and 3, gamma 3/7
     assert similarity.tversky(WORLD, horse, plant) == pytest.approx(2 / (2 + 3 / 7 * 3 + 4 / 7 * 1))
     assert similarity.tversky(WORLD, plant, horse) == pytest.approx(2 / (2 + 3 / 7 * 1 + 4 / 7 * 3))
+    assert similarity.taxonomic_features(WORLD, horse, plant) == pytest.approx(-math.log2(1 + 4 / 6))
     # shared term: none; parts {handle} of horse (inherited from tool) and of tool; neighbours {horse animal tool mule}
     # and {tool thing horse handle}, gamma = 2/6
     expected = (0 + 1 + 2 / (2 + 2 / 6 * 2 + 4 / 6 * 2)) / 3
     assert similarity.rodriguez_egenhofer(WORLD, horse, 2) == pytest.approx(expected)
     # nobody has parts: the two other components share the weight
     assert similarity.rodriguez_egenhofer(WORLD, plant, plant) == pytest.approx(1)
+
+
+def test_marginality_is_the_sum_of_distances_to_all_others() -> None:
+    """Domingo-Ferrer, Sánchez, Rufian-Torrell 2013, written down answer by answer."""
+    answers = [5, 5, 3, 6, 7, 7, 7, 0]
+    distance = {(a, b): -float(similarity.taxonomic_features(WORLD, a, b)) for a in answers for b in answers}
+    plain = {one: sum(distance[one, other] for other in answers) for one in answers}
+    concepts, counts = np.unique(answers, return_counts=True)
+    found = marginality(WORLD, concepts, counts)
+    assert_allclose(found.of_value, [plain[one] for one in concepts.tolist()])
+    assert concepts[found.mean] == min(sorted(plain), key=lambda one: round(plain[one], 12))
+    assert found.variance == pytest.approx(sum(plain[one] for one in answers) / len(answers))
+    one = marginality(WORLD, [5], [9], "wu-palmer")
+    assert one.variance == 0 and one.of_value.tolist() == [0]  # equal answers have no distance
+    with pytest.raises(OntologyError, match="how often it occurs"):
+        marginality(WORLD, [5, 3], [1, 0])
 
 
 def test_information_contents_by_hand() -> None:

@@ -59,6 +59,17 @@ def test_treatments_alone_publish_the_same_from_everywhere(places, source, engin
     assert "every piece of the table was checked" in found.summary()["treatments"][0]["verified"]
 
 
+def test_a_unit_that_becomes_a_pseudonym_is_published_alike_from_everywhere(places):
+    people = {"quasi": "income", "k": 5, "unit": "patient", "suppress": "90%", "insensitive": "ill"}
+    widths = {"income": {"method": "widths", "widths": [3000]}}
+    for renamed in ({"pseudonymize": "patient"}, {"protect": {"patient": "hash", "day": "shift-dates"}}):
+        job = Job(**people, **renamed, hierarchies=widths)
+        for engine in ("memory", "stream"):
+            kanopy.anonymize(places / "t.parquet", job, engine=engine, output=places / f"unit-{engine}.csv", key=KEY)
+        one, other = (sorted((places / f"unit-{name}.csv").read_text().splitlines()) for name in ("memory", "stream"))
+        assert one == other
+
+
 def test_a_database_takes_the_treated_table(places):
     target = places / "t.duckdb::released"
     kanopy.anonymize(places / "t.duckdb::t", JOB, output=target, key=KEY, overwrite=True)

@@ -45,6 +45,7 @@ from kanopy._parameters import Declared, parameters_of
 from kanopy._table import policies
 from kanopy._table.policies import ONCE
 from kanopy._table.roles import LEAVE_OUT, ROLES, UNPUBLISHED_ROLES, settle_roles
+from kanopy._usage import checked
 from kanopy.hierarchy.builders.base import Builder
 from kanopy.hierarchy.hierarchy import Hierarchy
 from kanopy.privacy.base import Model
@@ -281,7 +282,7 @@ class Job(Declared):
             (lambda: settle_protection(self), (*ROLES, "protect", "models", "pseudonymize", "separators")),
             (lambda: kinds.wrong_lists(self), ("quasi", "separators")),
             (self._wrong_columns, ("quasi", "min_levels", "max_levels", "weights")),
-            (self._wrong_parameters, ("algorithm", "parameters", "quasi")),
+            (self._settle_parameters, ("algorithm", "parameters", "quasi")),
         ):
             if not wrong.keys() & set(needs):
                 mistakes += check()  # type: ignore[no-untyped-call]
@@ -295,40 +296,41 @@ class Job(Declared):
             if strangers := [column for column in getattr(self, name) if column not in self.quasi]:
                 yield f"{name} names columns that are not quasi-identifiers: {some(strangers)}."
 
-    def _wrong_parameters(self) -> Iterable[str]:
+    def _settle_parameters(self) -> Iterable[str]:
+        """Set the parameters as the algorithm takes them, and say what is wrong with them, like `settle_roles`."""
         from kanopy.search.algorithms import make_algorithm
 
         mistakes: list[str] = []
-        if self.masks:
-            if self.quasi:
+        with collected(mistakes):
+            if self.masks:
                 from kanopy.masking.from_job import job_for_masking
 
-                with collected(mistakes):
+                if self.quasi:
                     job_for_masking(self)
-            return mistakes
-        with collected(mistakes):
+                return ()
             made = make_algorithm(self.algorithm, **self.parameters)
-            if self.k == 1 and made.recoding != "full-domain":
-                mistakes.append(
-                    f"The algorithm {self.algorithm!r} makes classes of k rows, and k is 1. Use k = 2 or more, or "
-                    "the algorithm optimal."
-                )
-            if made.averages:
-                mistakes += [
+            mistakes += self._wrong_for(made)
+            object.__setattr__(self, "parameters", {name: getattr(made, name) for name in self.parameters})
+        return mistakes if self.masks else [*mistakes, *self._wrong_target()]
+
+    def _wrong_for(self, algorithm: Algorithm) -> Iterator[str]:
+        if self.k == 1 and algorithm.recoding != "full-domain":
+            what = f"The algorithm {self.algorithm!r} makes classes of k rows"
+            yield f"{what}, and k is 1. Use k = 2 or more, or the algorithm optimal."
+        for name, why in kinds.NOT_AVERAGED.items() if algorithm.averages else ():
+            if getattr(self, name):
+                yield (
                     f"The algorithm {self.algorithm!r} {why}. Leave {name} out, or use an algorithm that generalizes, "
                     "such as 'optimal'."
-                    for name, why in kinds.NOT_AVERAGED.items()
-                    if getattr(self, name)
-                ]
-            parameters = {name: getattr(made, name) for name in self.parameters}
-            object.__setattr__(self, "parameters", parameters)
+                )
+
+    def _wrong_target(self) -> Iterator[str]:
         role = None if self.target is None else self.roles.get(self.target)
         if role in ("quasi-identifier", *UNPUBLISHED_ROLES):
-            mistakes.append(
+            yield (
                 f"The target {self.target!r} of {self.algorithm!r} has the role {role}. Name a column that is "
                 "published unchanged."
             )
-        return mistakes
 
     @property
     def masks(self) -> bool:
@@ -420,20 +422,12 @@ class Job(Declared):
         return self.replaced(**changes)
 
     def explicit(self) -> Job:
-        """The same job, with k and algorithm said.
+        """The same job with k and algorithm said, as it is written down.
 
         >>> print(Job(quasi="age").explicit().to_toml().splitlines()[0])
         k = 5
         """
         return self if self.protect and not self.quasi else self.replaced(k=self.k, algorithm=self.algorithm)
-
-    def shown(self) -> Job:
-        """The same job with k and algorithm said, as it is written down.
-
-        >>> Job(quasi="age", population="postgresql://ann:secret@host/all").shown().population
-        'postgresql://ann:…@host/all'
-        """
-        return self.explicit()
 
     def with_budget(self, budget: float | int | str) -> Job:
         """A copy whose algorithm may take so long (`5s`, `2m`); an error if it cannot be given a time.
@@ -472,6 +466,7 @@ class Job(Declared):
         return job_to_dict(self)
 
     @classmethod
+    @checked
     def from_dict(cls, plain: Mapping[str, Any], *, folder: Path | None = None) -> Job:
         """From plain data; paths of hierarchies are taken relative to `folder`."""
         from kanopy._job.job_file import job_from_dict
@@ -485,6 +480,7 @@ class Job(Declared):
         return job_to_toml(self)
 
     @classmethod
+    @checked
     def from_toml(cls, text: str, *, folder: Path | None = None) -> Job:
         """From the text of a TOML job file."""
         from kanopy._job.job_file import job_from_text
@@ -492,6 +488,7 @@ class Job(Declared):
         return job_from_text(text, folder)
 
     @classmethod
+    @checked
     def read(cls, path: str | Path) -> Job:
         """From a `.toml` or `.json` job file; hierarchy paths are relative to it."""
         from kanopy._job.job_file import read_job

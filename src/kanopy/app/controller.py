@@ -16,7 +16,7 @@ from typing import Any
 
 from kanopy._errors import JobError, KanopyError, shown_address
 from kanopy._job.job import Job
-from kanopy.app.project import Work
+from kanopy.app.project import Project, Work
 from kanopy.app.reviewing import Reviewing
 from kanopy.app.table_digest import Signature, digest_of, is_local, resolved, signature
 from kanopy.app.task_cache import READING, TaskCache
@@ -31,6 +31,7 @@ print(result)
 """
 LARGEST_JOB, LARGEST_TEXT = 200_000_000, 5_000_000
 """Bytes of an unpacked job with its hierarchies, and of the job alone."""
+SURVEY_FIELDS = ("sampling_weight", "household")
 SUFFIXES = (".csv", ".tsv", ".parquet", ".xlsx", ".arrow")
 
 
@@ -94,6 +95,19 @@ class Controller(Reviewing, TaskCache):
         self.schedule_prefetch(0.0)
         return dict(opened_table)
 
+    def switch_project(self, folder: Path) -> None:
+        """Close the project and open another one, in every window."""
+        if self.underway is not None:
+            raise JobError(f"{self.underway.what} is under way. Wait for it, or cancel it first.")
+        other = Project(folder)
+        before, self.project = self.project, other
+        before.listeners.clear()
+        before.close()
+        other.listeners.append(self.notify)
+        self._results.clear()
+        self._known_table, self._shown_state = ((), ""), "same"
+        self.notify()
+
     async def keep_upload(self, file: Any) -> str:
         """Keep an uploaded file, piece by piece: it need not fit into memory; returns how the project calls it."""
         arrived = self.project.arriving()
@@ -142,7 +156,8 @@ class Controller(Reviewing, TaskCache):
             job = work.job if column not in work.job.quasi else work.job.with_role(column, "withheld")
             if job.roles.get(column, "undecided") == "undecided":
                 job = job.with_role(column, "withheld")
-            return replace(work, job=job.replaced(**{field: column}))
+            others = [name for name in SURVEY_FIELDS if name != field and getattr(job, name) == column]
+            return replace(work, job=job.replaced(**dict.fromkeys(others), **{field: column}))
 
         self.project.change(words, change)
 

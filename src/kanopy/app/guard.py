@@ -26,6 +26,7 @@ Send = Callable[[Message], Awaitable[None]]
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
+READ = "/read/"
 FORM_LIMIT = 10_000
 """Bytes of a login."""
 WRONG_PASSWORDS, WRONG_SECONDS = 5, 60.0
@@ -69,6 +70,12 @@ def is_loopback(host: str) -> bool:
         return False
 
 
+def read_path(secret: str, release: str) -> str:
+    """The address of the read-only page of a release: whoever knows it sees this page, and nothing else."""
+    signed = hmac.new(secret.encode(), f"read\0{release}".encode(), hashlib.sha256).hexdigest()
+    return f"{READ}{release}/{signed}"
+
+
 class Guard:
     """An application that lets only some requests through to another."""
 
@@ -106,6 +113,9 @@ class Guard:
             return
         if scope["type"] == "http" and scope["path"] == "/login" and self._password:
             await self._login(scope, receive, send)
+            return
+        if scope["type"] == "http" and self._may_read(scope):
+            await self.app(scope, receive, _with_headers(send))
             return
         query = parse_qs(scope.get("query_string", b"").decode("latin-1"))
         given = query.get("key", [""])[0]
@@ -146,6 +156,13 @@ class Guard:
             return kind == "http" and not (crossing and headers.get("sec-fetch-mode") != "navigate")
         named = urlsplit(origin).netloc.lower()
         return named == headers.get("host", "").lower() or bool(self._public and named == self._public)
+
+    def _may_read(self, scope: Scope) -> bool:
+        """Whether a request is for the read-only page of a release, by its whole address."""
+        path = str(scope["path"])
+        release = path.removeprefix(READ).partition("/")[0]
+        right = read_path(self._secret.decode(), release)
+        return scope["method"] == "GET" and path.startswith(READ) and _same(path, right)
 
     def _has_cookie(self, text: str) -> bool:
         return _same(_cookie(text, self.cookie), self._session)

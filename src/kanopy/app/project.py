@@ -108,7 +108,7 @@ class Project:
     def __init__(self, folder: str | Path) -> None:
         self.folder = Path(folder).resolve()
         private_folder(self.folder)
-        self._lock = _locked(self.folder / ".lock")
+        self._lock = lock_folder(self.folder)
         for folder_name in ("data", "hierarchies", "results", "states"):
             private_folder(self.folder / folder_name)
         _close_to_others(self.folder)
@@ -334,9 +334,9 @@ def _read(path: Path, column: str) -> Hierarchy:
     return read_hierarchy(path, column=column)
 
 
-def _locked(file: Path) -> int:
+def lock_folder(folder: Path) -> int:
     """Only one server may write to a folder; the lock goes with the process, however that ends."""
-    handle = os.open(file, os.O_CREAT | os.O_RDWR, 0o600)
+    handle = os.open(folder / ".lock", os.O_CREAT | os.O_RDWR, 0o600)
     try:
         import fcntl
     except ImportError:  # Windows: two servers on one folder are the user's own doing there
@@ -346,6 +346,6 @@ def _locked(file: Path) -> int:
     except OSError:
         os.close(handle)
         raise DataError(
-            f"Another `kanopy app` works in {file.parent}. Use its page, end it, or name another folder with --project."
+            f"Another `kanopy app` works in {folder}. Use its page, end it, or name another folder with --project."
         ) from None
     return handle

@@ -8,18 +8,21 @@ from pathlib import Path
 from typing import Any
 
 from fastapi import FastAPI
-from fastapi.responses import FileResponse, PlainTextResponse, Response
+from fastapi.responses import FileResponse, HTMLResponse, PlainTextResponse, Response
 from nicegui import app as nicegui_app
 from nicegui import ui
 from nicegui.events import KeyEventArguments
 
 from kanopy._errors import Cancelled, KanopyError, NoSolution, shown_address
 from kanopy.app.controller import Controller, system_user
+from kanopy.app.guard import read_path
 from kanopy.app.pages.data.data_page import DataPage
 from kanopy.app.pages.evidence.attacks_page import AttacksPage
 from kanopy.app.pages.evidence.risk_page import RiskPage
 from kanopy.app.pages.explore_page import ExplorePage
 from kanopy.app.pages.handover.download_page import DownloadPage
+from kanopy.app.pages.handover.reading import POLICY as READ_POLICY
+from kanopy.app.pages.handover.reading import reading_page
 from kanopy.app.pages.handover.review_page import ReviewPage
 from kanopy.app.pages.help_page import HelpPage
 from kanopy.app.pages.hierarchies.hierarchies_page import HierarchiesPage
@@ -29,6 +32,7 @@ from kanopy.app.project import Project, safe_name
 from kanopy.app.stages import next_stage, stages
 from kanopy.app.task_cache import Superseded
 from kanopy.app.widgets.elements import button, labelled, own_file, tip
+from kanopy.app.widgets.grid import Choice
 from kanopy.attacks.policies import POLICIES
 
 PAGES: tuple[type[Page], ...] = (
@@ -64,7 +68,7 @@ def make_application(project: Project, data: str | None = None, user_header: str
     def files(run: str, name: str) -> Response:
         if safe_name(run) != run:
             return PlainTextResponse("There is no such file.", 404)
-        folder = project.result_folder(run)
+        folder = controller.project.result_folder(run)
         names_allowed = {*DOWNLOADS, *(f"{policy}{ending}" for policy in POLICIES for ending in DOCUMENTS)}
         names_allowed |= {path.name for path in folder.glob("release.*")} if folder.is_dir() else set()
         if name not in names_allowed or not (folder / name).is_file():
@@ -72,6 +76,14 @@ def make_application(project: Project, data: str | None = None, user_header: str
         if name == "report.html":  # shown in the browser: without scripts, and with a policy of its own
             return FileResponse(folder / name, media_type="text/html", headers={"content-security-policy": "sandbox"})
         return FileResponse(folder / name, media_type=DOWNLOADS.get(name, "application/octet-stream"), filename=name)
+
+    @outer.get("/read/{release}/{token}")
+    def read(release: str, token: str) -> Response:
+        known = read_path(controller.link_secret, release) == f"/read/{release}/{token}"
+        page = reading_page(controller, release) if known and safe_name(release) == release else ""
+        if not page:
+            return PlainTextResponse("There is no such release.", 404)
+        return HTMLResponse(page, headers={"content-security-policy": READ_POLICY, "cache-control": "no-store"})
 
     @ui.page("/")
     @ui.page("/{_:path}")
@@ -207,11 +219,9 @@ class Session:
             self.redo = button("", lambda: self._step("redo"), icon="redo", kind="quiet")
             self.onward = button("Next", self._go_on, icon="arrow_forward", kind="main")
             stored_theme = self.controller.project.theme
-            theme = ui.toggle(
-                {"auto": "Auto", "light": "Light", "dark": "Dark"},
-                value=stored_theme if stored_theme in THEMES else "auto",
+            theme = Choice(
+                {"auto": "Auto", "light": "Light", "dark": "Dark"}, stored_theme if stored_theme in THEMES else "auto"
             )
-            theme.classes("roles").props("no-caps unelevated dense toggle-color=primary")
             theme.on_value_change(lambda event: self._set_theme(event.value))
             labelled(theme, "Colours: as the system, light or dark")
 

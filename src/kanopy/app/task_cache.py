@@ -48,6 +48,8 @@ class TaskCache:
 
     def __init__(self, project: Project) -> None:
         self.project = project
+        self.link_secret = project.key
+        """What read-only links are signed with: that of the server, also when another project is opened."""
         self._tables = Folder()
         self.quick, self.previews, self.long = (Worker(self._tables.path) for _ in range(3))
         self.underway: Underway | None = None

@@ -84,6 +84,8 @@ class RecodePlan:
     unit: tuple[str, ...] = ()
     as_read: pl.DataFrame | None = None
     """The keys as the job reads them, where some values mean missing: so they are published."""
+    renewed: tuple[str, ...] = ()
+    """Columns that are published as a treatment or a pseudonym makes them of each row, which is verified there."""
 
     @property
     def quasi(self) -> list[str]:
@@ -115,7 +117,8 @@ class RecodePlan:
     @cached_property
     def counted_columns(self) -> list[str]:
         """The columns by which published rows are counted again: labels, and the values that models look at."""
-        return [*self.quasi, *(name for name in self.keys.columns if name in self.columns and name not in self.quasi)]
+        others = (name for name in self.keys.columns if name in self.columns)
+        return [*self.quasi, *(name for name in others if name not in self.quasi and name not in self.renewed)]
 
     @cached_property
     def published(self) -> pl.DataFrame:

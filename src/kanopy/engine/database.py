@@ -14,13 +14,14 @@ from functools import cached_property
 
 import polars as pl
 
-from kanopy import _files
+from kanopy import _files, _temporary
 from kanopy._address import in_full
 from kanopy._errors import DataError, shown_address
 from kanopy._table.databases import bracketed, quoted, refused, split_postgres
 from kanopy._table.guessing.identifying_values import MOST_VALUES
 from kanopy._table.sources import POSTGRES, split_source
-from kanopy._table.streams.sinks import Frames, Sink
+from kanopy._table.streams.scans import Scan, scan
+from kanopy._table.streams.sinks import FileSink, Frames, Sink
 from kanopy.engine import statements as sql
 from kanopy.engine.connections import Connection, absent_database, connected, is_database
 from kanopy.engine.contract import RecodePlan, Recount, in_order, most_different, require_few
@@ -70,7 +71,7 @@ class DatabaseEngine:
         if not in_same_database(address, output):
             raise DataError(
                 f"{shown_address(output)} is not in the database of the table. Name a table of {self.source}, or "
-                "use --engine memory to write elsewhere."
+                "write a file, e.g. release.parquet."
             )
         table = split_postgres(output)[1] if output.startswith(POSTGRES) else split_source(output)[1]
         if not table:
@@ -350,3 +351,26 @@ class TableSink:
 def _stored(kind: pl.DataType) -> pl.DataType:
     """How a database keeps a column: enumerations are texts there."""
     return pl.String() if isinstance(kind, (pl.Enum, pl.Categorical)) else kind
+
+
+@contextlib.contextmanager
+def spooled(address: str, output: str | None = None, *, overwrite: bool = False) -> Iterator[Scan]:
+    """The table at an address, read once into a private file that is removed in the end: for what a database cannot do
+    to rows itself.
+
+    An `output` in the same database is refused where the engine for databases refuses it.
+    """
+    same_output = output if output is not None and in_same_database(address, output) else None
+    with _temporary.folder() as folder:
+        file = folder / "table.parquet"
+        with contextlib.closing(DatabaseEngine(address, same_output, overwrite=overwrite)) as engine:
+            kinds = engine.schema
+
+            def frames() -> Iterator[pl.DataFrame]:
+                for batch in engine.batches():
+                    batch.columns = kinds.names()
+                    yield batch.cast(kinds)
+
+            with FileSink(str(file)).writing(frames, kinds):
+                pass
+        yield replace(scan(file), name=shown_address(address))

@@ -15,23 +15,50 @@ import subprocess
 import sys
 import urllib.parse
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Protocol
 
+import numpy as np
 import polars as pl
 
-from kanopy._errors import DataError, MissingDependency
+from kanopy._errors import DataError, JobError, MissingDependency
 from kanopy._table.guessing.identifying_values import MOST_VALUES
 from kanopy._table.streams.scans import require_same_columns
 from kanopy.engine import statements as sql
-from kanopy.engine.contract import RecodePlan, Recount, in_order, most_different, require_few
+from kanopy.engine.contract import MOST, RecodePlan, Recount, in_order, most_different, require_few
 from kanopy.engine.pushdown import CELLS, GROUPS, Solve
+from kanopy.engine.spark_rows import without_pandas
 from kanopy.engine.statements import FRAGMENTS, PAIRS, Statements
 
 LEAST_JAVA = 17
 BROADCAST_ROWS = 1_000_000
 """Tables up to this length go to every executor; joins with longer ones sort."""
-ORDER, SOURCE = "kanopy_order", "kanopy_source"
+ROWS_PER_PARTITION = 100_000
+PARTITIONS = "spark.sql.shuffle.partitions"
+NO_RECORDS = "The table has columns but no records. Give one with at least one record."
+ORDER, SOURCE, TREATED = "kanopy_order", "kanopy_source", "kanopy_treated"
+
+
+class Treated(Protocol):
+    """What a job makes of the columns that it treats."""
+
+    @property
+    def unit(self) -> Sequence[str]:
+        """The columns that say whose a row is."""
+
+    @property
+    def digested(self) -> Sequence[str]:
+        """The columns in which equal rows are numbered, where a treatment needs that."""
+
+    def treat(self, rows: pl.DataFrame) -> pl.DataFrame:
+        """A piece of the table with its columns treated and verified."""
+
+    def shared(self) -> Iterator[tuple[str, str, float]]:
+        """The columns and values that several people must share, and what each is called."""
+
+    def require_enough(self, column: str, what: str, people: int) -> None:
+        """Refuse a release in which so few people share such a value."""
 
 
 def is_spark(data: object) -> bool:
@@ -119,8 +146,10 @@ class SparkEngine:
     name, reads_batches, source, table = "spark", False, "a Spark table", SOURCE
     notes: tuple[str, ...] = ()
 
-    def __init__(self, frame: Any, output: str | None = None, *, shuffle: bool = False) -> None:
-        self.shuffle = shuffle
+    def __init__(
+        self, frame: Any, output: str | None = None, *, shuffle: bool = False, treated: Treated | None = None
+    ) -> None:
+        self.shuffle, self.treated = shuffle, treated
         self.frame, self.output, self.session = frame, output, frame.sparkSession
         self.target, self.remote = output, None
         if output is not None:
@@ -136,11 +165,11 @@ class SparkEngine:
     @cached_property
     def schema(self) -> pl.Schema:
         """The columns with their types."""
-        return self._here(self.frame.limit(0)).schema
+        return self.here(self.frame.limit(0)).schema
 
     def head(self, rows: int) -> pl.DataFrame:
         """Some of the rows; few, because they come to the driver."""
-        return self._here(self.frame.limit(min(rows, 20_000)))
+        return self.here(self.frame.limit(min(rows, 20_000)))
 
     def count(self, columns: Sequence[str]) -> pl.DataFrame:
         """The distinct rows, by one aggregation on the cluster."""
@@ -148,8 +177,8 @@ class SparkEngine:
         most = most_different()
         counts = self.ask(f"select * from ({sql.count_statement(SOURCE, columns, sql.SPARK)}) c limit {most + 1}")
         require_few(counts.height, most)
-        if not counts.height:
-            raise DataError("The table has columns but no records. Give one with at least one record.")
+        if not counts.height or not int(counts[counts.columns[-1]].sum()):
+            raise DataError(NO_RECORDS)
         return in_order(counts, columns)
 
     def distinct(self, columns: Sequence[str], most: int = MOST_VALUES) -> dict[str, pl.DataFrame | None]:
@@ -168,12 +197,27 @@ class SparkEngine:
         asked = Statements(SOURCE, plan, sql.SPARK)
         backend = self.place
         backend.upload(FRAGMENTS, asked.fragments())
-        with self.released(asked) as (columns, release):
+        with self._partitions_for(int(plan.multiplicity.sum())), self.released(asked) as (columns, release):
             backend.keep(PAIRS, asked.paired())
             try:
+                if self.treated is not None:
+                    for name, what, value in self.treated.shared():
+                        shared_by = self.ask(self._made(asked).sharing(name, value, self.treated.unit))
+                        self.treated.require_enough(name, what, int(shared_by.item()))
                 yield asked.seen(columns, self.ask(asked.classes(release)), self.ask, PAIRS)
             finally:
                 backend.forget()
+
+    @contextlib.contextmanager
+    def _partitions_for(self, rows: int) -> Iterator[None]:
+        """Exchange few rows in few partitions: each of them is a task, and a small table is not worth hundreds."""
+        before = self.session.conf.get(PARTITIONS)
+        enough = rows // ROWS_PER_PARTITION + self.session.sparkContext.defaultParallelism
+        self.session.conf.set(PARTITIONS, str(min(int(before), enough)))
+        try:
+            yield
+        finally:
+            self.session.conf.set(PARTITIONS, before)
 
     @contextlib.contextmanager
     def released(self, asked: Statements) -> Iterator[tuple[list[str], str]]:
@@ -184,6 +228,7 @@ class SparkEngine:
         if asked.in_fragments:
             table = table.withColumn(ORDER, functions.monotonically_increasing_id())
         table.createOrReplaceTempView(SOURCE)
+        asked = self._made(asked, table)
         published = self.session.sql(asked.shuffled() if self.shuffle else asked.published())
         quote = asked.dialect.name  # metadata of columns list values, such as those that were indexed
         published = published.select(
@@ -209,6 +254,57 @@ class SparkEngine:
                 files, file_path = _file_system(self.session, aside)
                 files.delete(file_path, True)
 
+    def _made(self, asked: Statements, table: Any = None) -> Statements:
+        """The same statements, with treated columns in the place of those that they are made of."""
+        if self.treated is None:
+            return asked
+        treated_columns = [name for name in asked.plan.columns if name in asked.plan.renewed]
+        made = {name: f"kanopy_made_{index}" for index, name in enumerate(treated_columns)}
+        if table is not None:
+            self._treated(table, made).createOrReplaceTempView(TREATED)
+        return replace(asked, source=TREATED, made=made)
+
+    def _treated(self, table: Any, made: Mapping[str, str]) -> Any:
+        """A frame with treated columns, which executors make of pieces of it and verify there."""
+        from kanopy.engine import spark_rows
+
+        assert self.treated is not None
+        treat, names, digested = self.treated.treat, list(made), self.treated.digested
+        kinds = {field.name: field.dataType for field in self.frame.schema.fields}
+        head = self.head(1)
+        sample = treat(head.with_columns(pl.lit(0, pl.Int64).alias(spark_rows.TURN)) if digested else head)
+        unchanged = {made[name]: kinds[name] for name in names if sample[name].dtype == head[name].dtype}
+        renamed = sample.select(pl.col(name).alias(made[name]) for name in names)
+        like, dtypes = spark_rows.schema_of(renamed, self.session, unchanged), dict(renamed.schema)
+        if digested:
+            table = spark_rows.with_turns(spark_rows.with_digests(table, digested))
+
+        def columns_of(rows: pl.DataFrame) -> pl.DataFrame:
+            return treat(rows).select(pl.col(name).cast(dtypes[made[name]]).alias(made[name]) for name in names)
+
+        return spark_rows.with_columns(table, columns_of, like)
+
+    def require_rows_here(self, what: str) -> None:
+        """Refuse to bring something of every row here, where there are too many."""
+        rows, most = self.frame.count(), most_different()
+        if not rows:
+            raise DataError(NO_RECORDS)
+        if rows > most:
+            raise JobError(
+                f"{what} looks at all rows first, and there are {rows:,}, too many for one machine. Leave it out, "
+                f"choose a treatment that works row by row (`kanopy treatments`), or raise {MOST}."
+            )
+
+    def looked_at(self, names: Sequence[str], columns: Sequence[str]) -> Iterator[tuple[pl.DataFrame, Any]]:
+        """Some columns of all rows, which come to the driver, with the digests of the rows in other columns."""
+        from kanopy.engine import spark_rows
+
+        self.require_rows_here("A treatment of the job")
+        frame = spark_rows.with_digests(self.frame, columns) if columns else self.frame
+        wanted = [*names, *([spark_rows.DIGEST] if columns else [])]
+        here = self.here(frame.select([_name(name) for name in wanted]))
+        yield here.select(names), here[spark_rows.DIGEST].to_numpy().view(np.uint64) if columns else None
+
     def pushdown(self, columns: Sequence[str]) -> contextlib.AbstractContextManager[SparkEngine]:
         """The frame where not even its distinct rows come to the driver."""
         return contextlib.nullcontext(self)
@@ -221,9 +317,10 @@ class SparkEngine:
 
     def ask(self, query: str) -> pl.DataFrame:
         """The answer of the cluster."""
-        return self._here(self.session.sql(query))
+        return self.here(self.session.sql(query))
 
-    def _here(self, frame: Any) -> pl.DataFrame:
+    def here(self, frame: Any) -> pl.DataFrame:
+        """The rows of a frame, which come to the driver."""
         with told():
             here = pl.from_arrow(frame.toArrow())
         assert isinstance(here, pl.DataFrame)
@@ -267,7 +364,9 @@ class SparkPlace:
         empty = self._session.createDataFrame(like.to_arrow()).schema
         for field in empty.fields:
             field.dataType = kinds.get(field.name, field.dataType)
-        self._view(name, asked.groupBy("part").applyInArrow(_in_arrow(solve, like.columns), empty))
+        with without_pandas():
+            solved = asked.groupBy("part").applyInArrow(_in_arrow(solve, like.columns), empty)
+        self._view(name, solved)
 
     def forget(self, name: str | None = None) -> None:
         """Let go of what is kept under a name, or of everything."""
@@ -293,6 +392,10 @@ def _in_arrow(solve: Solve, columns: Sequence[str]) -> Any:
         return taken
 
     return work
+
+
+def _name(name: str) -> str:
+    return sql.SPARK.name(name)
 
 
 def _file_system(session: Any, path: str) -> tuple[Any, Any]:

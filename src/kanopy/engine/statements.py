@@ -84,6 +84,8 @@ class Statements:
     """Whether rows of the source can be told in their order: a table, not a query."""
     parted: bool | None = None
     """Whether the rows of a distinct row may fall into several fragments, where the fragments are not here to tell."""
+    made: Mapping[str, str] = field(default_factory=dict)
+    """Published columns that stand in other columns of the source, which were made of them."""
     plain: Mapping[str, str] = field(default_factory=dict)
     """The types of columns that must not keep their own."""
 
@@ -123,7 +125,7 @@ class Statements:
             source = f"(select s.*, {numbered} from {self.source} s) t"
             on += ["t.kanopy_number > p.after", "t.kanopy_number <= p.upto"]
         left = " where p.gone = 0" if self.plan.drop else ""
-        return f"from {source} join {FRAGMENTS} p on {' and '.join(on)}{left}"
+        return f"from {source} join {FRAGMENTS} p on {' and '.join(on) or '1 = 1'}{left}"
 
     def published(self) -> str:
         """The published rows."""
@@ -139,9 +141,13 @@ class Statements:
         return f"select * from ({self.published()}) r order by {by}"
 
     def column(self, name: str) -> str:
+        """What a column is published as, under its name."""
+        return f"{self.published_value(name)} as {self.dialect.name(name)}"
+
+    def published_value(self, name: str) -> str:
         """What a column is published as."""
         plan, quote = self.plan, self.dialect.name
-        expression = f"t.{quote(name)}"
+        expression = f"t.{quote(self.made.get(name, name))}"
         if name in self.plain:
             expression = f"cast({expression} as {self.plain[name]})"
         if name in plan.quasi:
@@ -151,14 +157,20 @@ class Statements:
             expression = f"case when {label} is null then null else {expression} end" if as_it_was else label
         elif name in plan.withheld:
             expression = f"case when p.gone = 1 then null else {expression} end"
-        return f"{expression} as {quote(name)}"
+        return expression
+
+    def sharing(self, name: str, value: float, unit: Sequence[str]) -> str:
+        """How many people, or rows, share a published value of a column."""
+        who = ", ".join(f"t.{self.dialect.name(each)}" for each in unit)
+        what = f"count(distinct struct({who}))" if unit else "count(*)"
+        also = "and" if self.plan.drop else "where"
+        return f"select {what} as {COUNT} {self.joined()} {also} {self.published_value(name)} = {value!r}"
 
     def paired(self) -> str:
         """Original values beside labels, counted: no more rows than there are fragments."""
         columns = [f"t.{self.dialect.name(name)} as o{index}" for index, name in enumerate(self.keys)]
         columns += [f"p.l{index}" for index in range(len(self.plan.quasi))]
-        by = ", ".join(str(index + 1) for index in range(len(columns)))
-        return f"select {', '.join(columns)}, count(*) as {COUNT} {self.joined()} group by {by}"
+        return f"select {', '.join([*columns, f'count(*) as {COUNT}'])} {self.joined()}{_grouped(columns)}"
 
     def pairs_of(self, name: str) -> str:
         """Original values of a column beside their labels, counted."""
@@ -204,8 +216,12 @@ def count_statement(source: str, columns: Sequence[str], dialect: Dialect) -> st
     """Distinct rows with how often each occurs."""
     collate = " collate binary" if dialect is SQLITE else ""
     names = [f"{dialect.name(name)}{collate} as {dialect.name(name)}" for name in columns]
-    by = ", ".join(str(index + 1) for index in range(len(names)))
-    return f"select {', '.join(names)}, count(*) as {COUNT} from {source} s group by {by}"
+    return f"select {', '.join([*names, f'count(*) as {COUNT}'])} from {source} s{_grouped(names)}"
+
+
+def _grouped(columns: Sequence[str]) -> str:
+    """The rows grouped by the first columns of a statement, where there are any."""
+    return f" group by {', '.join(str(index + 1) for index in range(len(columns)))}" if columns else ""
 
 
 def distinct(

@@ -71,7 +71,7 @@ class StreamEngine:
         alongside: Sequence[str] = (),
     ) -> None:
         self.alongside = tuple(alongside)
-        self.looked_at: tuple[tuple[int, int], ...] | None = None
+        self.looked_at: set[tuple[tuple[int, int], ...]] = set()
         self.scan, self.sink, self.said = table, sink, said or Reader()
         self._counted: _Counted | None = None
         if skip:
@@ -116,7 +116,17 @@ class StreamEngine:
         """Let something that must know the whole table look at it; it may not change from then on."""
         stamp = self.scan.stamp()
         if look(self.scan):
-            self.looked_at = stamp
+            self.looked_at.add(stamp)
+
+    def choose_rows(self, choose: Callable[[Scan], tuple[Mask, str]]) -> None:
+        """Read from now on only the records that something chooses, which says a note of them."""
+        stamp = self.scan.stamp()
+        if self.scan.kind == "csv":  # blank lines are no records to be chosen
+            last = self.scan.columns[-1]
+            self.scan = self.scan.checked(sum(batch[last].null_count() for batch in self.scan.batches([last])))
+        chosen, note = choose(self.scan)
+        self.scan = replace(self.scan, chosen=chosen, notes=(note, *self.scan.notes))
+        self.looked_at.add(stamp)
 
     def distinct(self, columns: Sequence[str], most: int = MOST_VALUES) -> dict[str, pl.DataFrame | None]:
         """The distinct values of some columns in one pass; of those with too many none is kept."""
@@ -194,8 +204,7 @@ class StreamEngine:
 
         looks = {**texts(self.said(self.head(1)[others])).schema, **plan.labels.schema}
         with self.sink.writing(frames, pl.Schema({name: looks[name] for name in plan.columns})) as written:
-            stamps = {counted.stamp} if counted is not None else set()
-            stamps |= {self.looked_at} if self.looked_at is not None else set()
+            stamps = ({counted.stamp} if counted is not None else set()) | self.looked_at
             if rows != int(plan.multiplicity.sum()) or not stamps <= {self.scan.stamp()}:
                 raise changed(self.source)
             columns, classes = counted_again(written, plan.counted_columns)

@@ -25,6 +25,10 @@ from kanopy.ontology.taxonomy import Taxonomy
 LONGEST_TERM = 120
 """A longer answer is a text, not a term: its last noun would not be what it is about."""
 NO_ANSWER = "no answer"
+SHORTEST_JOINED = 4
+"""In shorter answers blanks and hyphens count: `a b` is not `ab`."""
+PLURAL_ENDINGS = ("s", "men", "ren", "i", "ae")
+_BETWEEN = re.compile(r"[\s\-_]+")
 _VERBS = """
     stay stays stayed work works worked look looks looked go goes went take takes took make makes made get gets got do
     live lives lived help helps helped like likes want wants need needs care cares run runs ran keep keeps kept"""
@@ -193,6 +197,9 @@ def _joined(
     rare = {text for code, text in enumerate(plain) if text is not None and counts[code] < k}
     near = meant_answers(sorted(rare), {text: int(counts[code]) for text, code in frequent.items()})
     means = np.arange(len(labels), dtype=np.int32)
+    same_words: dict[str, int] = {}
+    for text, code in frequent.items():
+        same_words.setdefault(_words_alone(taxonomy, text), code)
     for code, text in enumerate(plain):
         if text is None:
             continue
@@ -201,6 +208,10 @@ def _joined(
             means[code] = spelled
             continue
         if counts[code] >= k:
+            continue
+        same = same_words.get(_words_alone(taxonomy, text), code)
+        if same != code and counts[same] >= counts[code] and stances[same] == stances[code]:
+            means[code] = same
             continue
         meant = [
             other
@@ -214,6 +225,18 @@ def _joined(
     while (means != means[means]).any():  # a typo of a typo
         means = means[means]
     return means
+
+
+def _words_alone(taxonomy: Taxonomy, text: str) -> str:
+    """A text without blanks and hyphens and with its last word in the singular: `part-time jobs` is `parttimejob`.
+
+    A plural that is a word of its own (`arms`, `glasses`) stays.
+    """
+    words = _BETWEEN.split(text)
+    last = words[-1]
+    if last.endswith(PLURAL_ENDINGS) and not taxonomy.knows(last):
+        words[-1] = next(iter(base_forms(taxonomy, last)), last)
+    return "".join(words) if len(text) >= SHORTEST_JOINED else text
 
 
 def _abbreviations(texts: Sequence[str], header: str) -> dict[str, str]:

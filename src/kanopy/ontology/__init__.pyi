@@ -12,6 +12,8 @@ from kanopy.ontology.senses.senses import senses_of_values as senses_of_values
 from kanopy.ontology.senses.senses_file import read_senses as read_senses
 from kanopy.ontology.senses.senses_file import senses_toml as senses_toml
 from kanopy.ontology.similarity.information_content import information_content as information_content
+from kanopy.ontology.similarity.marginality import Marginality as Marginality
+from kanopy.ontology.similarity.marginality import marginality as marginality
 from kanopy.ontology.similarity.measures import MEASURES as MEASURES
 from kanopy.ontology.similarity.measures import Measure as Measure
 from kanopy.ontology.similarity.measures import similarities as similarities

@@ -9,7 +9,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
-from kanopy._errors import JobError, shown_address
+from kanopy._errors import DataError, JobError, shown_address
 from kanopy._job.job import Job
 from kanopy._job.usage import require_used
 from kanopy._progress import Clock, Progress
@@ -31,6 +31,7 @@ from kanopy.release.out_of_core import (
 )
 from kanopy.release.prepare import prepare
 from kanopy.release.run import MemorySteps, make_release
+from kanopy.release.treated.on_spark import on_spark
 from kanopy.release.treated.pieces import columns_alongside, require_in_memory, require_piecewise
 from kanopy.release.treated.treating import check_key_first
 
@@ -51,6 +52,9 @@ if TYPE_CHECKING:
 
 LARGE_TEXT, LARGE_COLUMNS = 400_000_000, 100_000_000
 """From so many bytes on, delimited text and files of columns (which are smaller) are read piece by piece."""
+SMALL_COLUMNS, LARGE_CELLS, LOOKED_AT, FEW_DISTINCT = 5_000_000, 40_000_000, 100_000, 0.5
+"""Files of columns below this size are not looked into. In others, so many rows times columns are read piece by piece
+as well, where at most this share of the first rows is distinct."""
 
 
 def choose_engine(
@@ -75,17 +79,34 @@ def choose_engine(
     if output.endswith(("/", os.sep)) or Path(text).is_dir():
         return "stream"
     fits = why_in_memory(job) is None and not rows_needed
-    return "stream" if fits and _large(text) else "memory"
+    return "stream" if fits and _large(text, job) else "memory"
 
 
-def _large(source: str) -> bool:
-    from kanopy._table.streams.scans import can_scan
+def _large(source: str, job: Any) -> bool:
+    """Whether a file is better read piece by piece: it is large, or has many cells and few distinct rows."""
+    import polars as pl
+
+    from kanopy._table.streams.scans import can_scan, scan
 
     path = Path(source)
     if not can_scan(source) or not path.is_file():
         return False
     text = path.suffix.lower() in (".csv", ".tsv", ".tab", ".txt")
-    return path.stat().st_size >= (LARGE_TEXT if text else LARGE_COLUMNS)
+    if text or path.stat().st_size >= LARGE_COLUMNS:
+        return path.stat().st_size >= (LARGE_TEXT if text else LARGE_COLUMNS)
+    if path.stat().st_size < SMALL_COLUMNS:
+        return False
+    try:
+        table = scan(path)
+        with table.told():
+            rows = int(table.lazy.select(pl.len()).collect().item())
+        if rows * len(table.columns) < LARGE_CELLS:
+            return False
+        deciding = [name for name in key_columns(job) if name in table.columns]
+        looked_at = table.head(LOOKED_AT).select(deciding)
+        return not deciding or looked_at.n_unique() <= FEW_DISTINCT * looked_at.height
+    except DataError:  # whoever reads the file says what is wrong with it
+        return False
 
 
 @contextmanager
@@ -111,8 +132,8 @@ def open_engine(
         what = "a table of Spark" if name == "spark" else "a table of a database"
         layout.refuse_but(where=shown_address(str(data)) if isinstance(data, str) else "The table", what=what)
     rows_pass = name == "stream"
-    if name in ("database", "stream") and is_database(os.fspath(data)) and job.protect:
-        from kanopy.engine.spooled import spooled
+    if name in ("database", "stream") and is_database(os.fspath(data)) and (job.protect or job.sample < 1):
+        from kanopy.engine.database import spooled
 
         require_piecewise(job, name)
         with spooled(os.fspath(data), output, overwrite=overwrite) as table:
@@ -134,13 +155,11 @@ def open_engine(
         require_piecewise(job, name)
         yield _streamed(scanned(data, layout), output, job, key, release, forbidden, overwrite)
     else:
-        from kanopy.engine.spark import SparkEngine
-
-        require_in_memory(job, name)
-
+        require_piecewise(job, name)
         # A frame that stays on its cluster is for pipelines, which may need its order.
         stays = is_spark(data) and output is None
-        yield SparkEngine(spark_frame(data, master), output, shuffle=bool(job.shuffle) if stays else shuffle)
+        with on_spark(spark_frame(data, master), output, job, key, bool(job.shuffle) if stays else shuffle) as engine:
+            yield engine
 
 
 def _streamed(
@@ -161,6 +180,8 @@ def _streamed(
     engine = StreamEngine(
         table, _shuffled(target, job), reader, job.skip_rows, alongside=columns_alongside(job, table.columns)
     )
+    if job.sample < 1:
+        engine.choose_rows(reader.draw)
     engine.look_first(reader.look_at)
     return engine
 
@@ -215,6 +236,8 @@ def publish(
     _refuse_in_vain(where, job, files, given)
     if where != "memory" and (why := why_in_memory(job)) is not None:
         raise JobError(f"This job needs the table in memory: {why}. Use the engine 'memory'.")
+    if counts and job.sample < 1:
+        raise JobError("Counts are of all rows, and the job publishes a sample of them. Leave out the counts.")
     clock, notify, read_from = clock or Clock(), Progress(progress), inputs_of(data)
     hierarchies = getattr(job, "hierarchies", {}).values()
     forbidden = [*read_from, *inputs_of(getattr(job, "population", None), population, *hierarchies, *inputs)]
@@ -251,6 +274,7 @@ def publish(
         named = source or (os.fspath(data) if is_source(data) else None)
         if where == STATEMENT:
             require_in_memory(job, where)
+            require_unchanged(job, "A statement", "Write the release instead, without --emit-sql.", "sample")
             with open_engine("stream", data, None, job, layout=layout) as holder:
                 planned = DistinctRowSteps(holder, job, source=named, writes=False, clock=clock, notify=notify)
 

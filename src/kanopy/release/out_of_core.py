@@ -20,7 +20,7 @@ from kanopy._core.units import ALL
 from kanopy._errors import DataError, JobError, near_miss, shown_address, some, too_few_rows
 from kanopy._job.inputs import about_people, target_of
 from kanopy._job.job import Job
-from kanopy._job.protection import renamed_identifiers
+from kanopy._job.protection import changed_columns, renamed_identifiers
 from kanopy._progress import SILENT, Callback, Clock, Progress
 from kanopy._table.column import used_categories
 from kanopy._table.guessing.structure import ROWS_FOR_KEYS
@@ -31,7 +31,8 @@ from kanopy.release.links.published_links import published_link
 from kanopy.release.prepare import Generalizable, Prepared, first_kernels, generalizable, read_part, roles_of, units_for
 from kanopy.release.result import Result
 from kanopy.release.run import Steps, apply_solution, make_release
-from kanopy.release.treated.pieces import Pieces, require_in_memory, treated_in_pieces, whole_table
+from kanopy.release.treated.pieces import Pieces, require_in_memory, treated_in_pieces, whole_table, with_digests
+from kanopy.release.treated.sampling import draw_from
 from kanopy.release.verification import Applied, Verified, about_order_elsewhere, second_opinion
 from kanopy.release.withholding import withhold_values, without_dependent_elsewhere
 
@@ -64,8 +65,6 @@ def why_in_memory(job: Any) -> str | None:
         return "only that engine neutralizes texts"
     if job.margin:
         return "only that engine draws a release within a margin"
-    if job.sample < 1:
-        return "only that engine draws a sample"
     if job.places:
         return "only that engine joins two columns to a place"
     if untouched := [name for name in job.decimals if name not in job.quasi]:
@@ -73,11 +72,14 @@ def why_in_memory(job: Any) -> str | None:
     return None
 
 
-def require_unchanged(job: Job) -> None:
+def require_unchanged(
+    job: Job, what: str = "This engine", instead: str = "Use the engine 'memory'.", *also: str
+) -> None:
     """Refuse a job that changes values or rows while they are read, for a table whose rows do not pass by."""
-    changing = ("missing_tokens", "column_tokens", "decimals", "skip_rows", "pseudonymize")
-    if asked := [name for name in changing if getattr(job, name)]:
-        raise JobError(f"This engine does not support {some(asked)}. Use the engine 'memory'.")
+    changing = ("missing_tokens", "column_tokens", "decimals", "skip_rows", "pseudonymize", *also)
+    without = {"sample": 1.0}
+    if asked := [name for name in changing if getattr(job, name) != without.get(name) and getattr(job, name)]:
+        raise JobError(f"{what} does not support {some(asked)}. {instead}")
 
 
 def run_on_engine(
@@ -243,7 +245,7 @@ class DistinctRowSteps(EngineSteps):
         self.plan = RecodePlan(
             keys, distinct_row, prepared.multiplicity, labels, solution.recoding.group_of_row < 0, tuple(leaving),
             tuple(withheld), job.suppressed_rows == "drop", job.unit if prepared.units is not None else (),
-            as_read=prepared.values,
+            as_read=prepared.values, renewed=(*job.pseudonymize, *changed_columns(job)),
         )  # fmt: skip
         treated = treated_in_pieces(job)
         return Applied(prepared, job, solution, published, is_published, about_columns, about_suppressed, treated)
@@ -386,11 +388,16 @@ class BatchReader(Reader):
             records = with_pseudonyms(records, batch, hashed, self._key, None)
         return records
 
+    def draw(self, scan: Any) -> tuple[Mask, str]:
+        """Which rows of a table are in the sample of the job, and what is to be said of it."""
+        return draw_from((read_part(batch, self.job) for batch in scan.batches()), self.job, self._key)
+
     def look_at(self, scan: Any) -> bool:
         """Whether a treatment had to know whole columns of a table, which were read then."""
         if self.pieces is None or not self.pieces.looks_first:
             return False
-        self.pieces.look_at(lambda names: (read_part(batch, self.job) for batch in scan.batches(names)), scan.columns)
+        frames = with_digests(lambda names: (read_part(batch, self.job) for batch in scan.batches(names)))
+        self.pieces.look_at(frames, scan.columns)
         return True
 
     def count(self, batch: pl.DataFrame, published: pl.DataFrame, remaining: Mask | None) -> None:

@@ -22,6 +22,8 @@ ALGORITHMS: Named[type[Algorithm]] = Named(
         "li-gops": "kanopy.search.sets.li_schemes:LiGOPS",
         "cell-level": "kanopy.search.cell.cell_level:CellLevel",
         "k-member": "kanopy.search.clustering.kmember:KMember",
+        "one-pass-k-means": "kanopy.search.clustering.one_pass:OnePassKMeans",
+        "nearest-neighbours": "kanopy.search.clustering.nearest_neighbours:NearestNeighbours",
         "mondrian": "kanopy.search.clustering.mondrian:Mondrian",
         "microaggregation": "kanopy.search.clustering.microaggregation:Microaggregation",
         "he-naughton": "kanopy.search.local.he_naughton:HeNaughton",

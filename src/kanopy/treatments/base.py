@@ -80,7 +80,8 @@ class Table:
         digests = self.facts.get("digests")
         digests = row_digests(self.rows) if digests is None else digests
         places = self.facts.get("places") or Places.of(values, digests)
-        return places, places.take(digests[~np.isnan(values)])
+        known, turns = ~np.isnan(values), self.facts.get("turns")
+        return places, places.take(digests[known], None if turns is None else turns[known])
 
     @cached_property
     def _rows_hold(self) -> str:

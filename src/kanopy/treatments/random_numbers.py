@@ -154,13 +154,16 @@ class Places:
         places = by_digest.astype(np.int64)
         return cls(fingerprint, len(order), distinct, first, count, places, np.zeros(len(distinct), np.int64))
 
-    def take(self, digests: Digests) -> Longs:
-        """The places of rows that have a value, those of equal rows one after the other."""
+    def take(self, digests: Digests, turns: Longs | None = None) -> Longs:
+        """The places of rows that have a value, those of equal rows one after the other, or by their `turns` where
+        they were numbered before."""
         if not len(digests):
             return np.zeros(0, np.int64)
         at = np.minimum(np.searchsorted(self._distinct, digests), len(self._distinct) - 1)
         if not len(self._distinct) or (self._distinct[at] != digests).any():
             raise DataError("The table has rows that it did not have when it was first read. Nothing was written.")
+        if turns is not None:
+            return np.asarray(self._places[self._first[at] + turns % self._count[at]], np.int64)
         order = np.argsort(at, kind="stable")
         found, begins, counts = np.unique(at[order], return_index=True, return_counts=True)
         turn = np.empty(len(at), np.int64)

@@ -56,6 +56,11 @@ class Rounding(Treatment):
         return self.kind != CONTROLLED
 
     @property
+    def by_place(self) -> bool:  # type: ignore[override]
+        """A value is rounded up or down alike, whatever the pieces in which a table is read."""
+        return self.kind == RANDOM
+
+    @property
     def random(self) -> bool:
         """Rounding to the nearest multiple draws no random numbers."""
         return self.kind != NEAREST
@@ -70,13 +75,16 @@ class Rounding(Treatment):
         series = table.rows[column]
         values = numbers_of(series, self.name)
         steps = values / self.base
-        seed = table.seed(self, column)
         if self.kind == NEAREST:
             counted = np.floor(steps + 0.5)
         elif self.kind == RANDOM:
-            counted = np.floor(_settled(steps) + uniforms(seed, 0, len(values)))
+            counted, known = np.full(len(values), np.nan), ~np.isnan(values)
+            places, at = table.places(values)
+            seed = table.seed(self, column, hold=places.fingerprint)
+            drawn = places.numbers("rounded", lambda rows: uniforms(seed, 0, rows))
+            counted[known] = np.floor(_settled(steps[known]) + drawn[at])
         else:
-            counted = np.full(len(values), np.nan)
+            counted, seed = np.full(len(values), np.nan), table.seed(self, column)
             stratum, _ = strata_of(table.rows, self.within)
             present = table.order[~np.isnan(values[table.order])]
             for number, rows in enumerate(members_of(stratum[present], np.arange(len(present)))):

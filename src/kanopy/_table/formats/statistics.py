@@ -56,7 +56,7 @@ def read_statistics(path: Path) -> tuple[pl.DataFrame, Labels]:
     ...     write_statistics(pl.DataFrame({"sex": ["male", "*"]}), Path(folder) / "p.sav", ".sav", labels)
     ...     frame, found = read_statistics(Path(folder) / "p.sav")
     >>> frame["sex"].to_list(), found.values
-    (['male', '*'], {'sex': {1.0: 'male', 2.0: 'female', 3.0: '*'}})
+    (['male', '*'], {'sex': {1.0: 'male', 3.0: '*'}})
     """
     library = _library()
     try:
@@ -151,6 +151,8 @@ def _in_codes(column: pl.Series, labels: dict[float, str]) -> tuple[pl.Series, d
         if text not in codes:
             codes[text], labels[after] = after, text
             after += 1
+    used = set(texts.to_list())  # labels of values that no row has are values of others
+    labels = {code: text for code, text in labels.items() if text in used}
     codes_of_rows = texts.replace_strict(list(codes), list(codes.values()), default=None, return_dtype=pl.Float64)
     whole = codes_of_rows.drop_nulls()
     if (whole == whole.round()).all() and (whole.abs() < 2**31).all():

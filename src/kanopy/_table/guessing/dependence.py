@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -136,9 +137,12 @@ def _as_days(texts: pl.Series) -> pl.Series:
     return texts.str.slice(0, 10).str.to_date("%Y-%m-%d", strict=False).to_physical().cast(pl.Float64)
 
 
+@lru_cache(maxsize=4)
 def drawn(rows: int, most: int = MOST_ROWS) -> Longs:
-    """Rows in an order of their own, at most so many: the same for the same table."""
-    return np.random.default_rng(20).permutation(rows)[:most].astype(np.int64)
+    """Rows in an order of their own, at most so many: the same for the same table, not to be changed."""
+    chosen = np.random.default_rng(20).permutation(rows)[:most].astype(np.int64)
+    chosen.flags.writeable = False
+    return chosen
 
 
 def in_no_order(columns: Mapping[str, Coded]) -> dict[str, Coded]:

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import polars as pl
 
+from kanopy._arrays import Mask
 from kanopy._errors import DataError, is_panic, near_miss, some
 from kanopy._table.delimited import COMPRESSIONS, check_bytes, head_of, records_of, refuse_empty
 from kanopy._table.dialects import Dialect, distinct_names, find_dialect, header_of
@@ -41,6 +42,8 @@ class Scan:
     notes: tuple[str, ...] = ()
     blank: tuple[int, ...] = ()
     """Numbers of rows that are blank lines of a text file."""
+    chosen: Mask | None = field(default=None, repr=False)
+    """Which of the records are read, where a sample was drawn."""
 
     @property
     def columns(self) -> list[str]:
@@ -56,9 +59,14 @@ class Scan:
 
     def records(self) -> pl.LazyFrame:
         """The rows that are records."""
-        if not self.blank:
-            return self.lazy
-        return self.lazy.with_row_index("\0row").filter(~pl.col("\0row").is_in(self.blank)).drop("\0row")
+        records = self.lazy
+        if self.blank:
+            records = records.with_row_index("\0row").filter(~pl.col("\0row").is_in(self.blank)).drop("\0row")
+        if self.chosen is None:
+            return records
+        is_chosen = pl.Series(self.chosen)
+        of_row = pl.col("\0row").map_batches(is_chosen.gather, return_dtype=pl.Boolean, is_elementwise=True)
+        return records.with_row_index("\0row").filter(of_row).drop("\0row")
 
     def stamp(self) -> tuple[tuple[int, int], ...]:
         """The size of every file and when it was last written: another one means that the table changed."""

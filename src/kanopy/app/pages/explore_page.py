@@ -21,6 +21,7 @@ MOST_SERIES = 5
 MOST_LISTED = 200
 MOST_SEARCHED = 8
 """Columns of which every choice of levels is searched without being asked."""
+MOST_AT_SPOT = 6
 
 
 class ExplorePage(Page):
@@ -117,6 +118,8 @@ class ExplorePage(Page):
                     "classes": release["classes"], "suppressed": release["suppressed"], "levels": release["levels"],
                     "models": [model["name"] for model in release["models"]], "job": release["job"],
                 })  # fmt: skip
+        for point in points:  # one's own releases too may beat what was explored
+            point["best"] = not any(_beats(other, point) for other in points)
         return points
 
     def _write_map(self) -> None:
@@ -131,6 +134,7 @@ class ExplorePage(Page):
                 {
                     "x": point["highest_risk"], "y": point["loss"], "best": point["best"],
                     "series": min(names.index(_series(point)), MOST_SERIES - 1), "words": _words(point),
+                    "own": bool(point.get("made")),
                 }
                 for point in all_points
             ]  # fmt: skip
@@ -155,6 +159,11 @@ class ExplorePage(Page):
             for name, level in (point["levels"] or {}).items():
                 ui.label(f"{name}: level {level}").classes("muted small")
             button("Make this release", self.attempt(lambda *_: self._take(point)), kind="main", icon="check")
+            others = [other for other in self._points() if other != point and _spot(other) == _spot(point)]
+            if others:
+                ui.label("At the same spot of the map:").classes("muted small")
+            for other in others[:MOST_AT_SPOT]:
+                button(_words(other), self.attempt(lambda *_, other=other: self._show_point(other)), kind="quiet")
 
     def _take(self, point: dict[str, Any]) -> None:
         if point.get("made"):
@@ -306,6 +315,17 @@ class ExplorePage(Page):
                     kind="quiet",
                     hint="Forget this plan",
                 )
+
+
+def _beats(one: dict[str, Any], other: dict[str, Any]) -> bool:
+    """Whether a release is better in risk or loss, and worse in neither."""
+    ours, theirs = (one["highest_risk"], one["loss"]), (other["highest_risk"], other["loss"])
+    return ours != theirs and ours[0] <= theirs[0] and ours[1] <= theirs[1]
+
+
+def _spot(point: dict[str, Any]) -> tuple[float, float]:
+    """Where a point is drawn, as far as an eye can tell."""
+    return round(point["highest_risk"], 4), round(point["loss"], 3)
 
 
 def _series(point: dict[str, Any]) -> str:

@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable, Iterator
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from nicegui import ui
+from nicegui.element import Element
 
 if TYPE_CHECKING:
     from kanopy.app.controller import Controller
@@ -37,19 +38,24 @@ class Page:
 
     def show(self) -> None:
         """Write the page into the present container."""
-        from kanopy.app.widgets.elements import button, card
-
         # The framework writes the landmark `main` around it.
         self.root = ui.element("div").classes("content")
         self.root.props["id"] = "main"
         self._seen = self.state()
+        self._written: dict[str, Any] = {}
+        self._build_or_say()
+        self._written = self._texts()
+
+    def _build_or_say(self) -> None:
+        from kanopy.app.widgets.elements import button, card
+
         with self.root:
-            if self.needs_table and not self.controller.project.work.source:
-                with card():
-                    ui.label("Open a table first.").classes("strong")
-                    button("Go to Data", lambda: ui.navigate.to("/"), kind="main", icon="table_view")
+            if not self.needs_table or self.controller.project.work.source:
+                self.build()
                 return
-            self.build()
+            with card():
+                ui.label("Open a table first.").classes("strong")
+                button("Go to Data", lambda: ui.navigate.to("/"), kind="main", icon="table_view")
 
     def build(self) -> None:
         """Write the content of the page."""
@@ -73,9 +79,25 @@ class Page:
 
     def update(self) -> None:
         """Show the present project. Pages that need not write everything anew override this."""
+        written = self._written
+        typed = {name: text for name, text in self._texts().items() if name in written and text != written[name]}
         self.root.clear()
-        with self.root:
-            self.build()
+        self._build_or_say()
+        self._written = self._texts()
+        for name, field in self._text_fields():
+            if name in typed and self._written[name] == written[name]:
+                field.set_value(typed[name])
+
+    def _text_fields(self) -> Iterator[tuple[str, Any]]:
+        """The fields in which somebody may be typing, by their labels."""
+        for each in _below(self.root):
+            if isinstance(each, (ui.input, ui.number)) and (
+                name := each.props.get("aria-label") or each.props.get("label")
+            ):
+                yield str(name), each
+
+    def _texts(self) -> dict[str, Any]:
+        return {name: field.value for name, field in self._text_fields()}
 
     def here(self) -> None:
         """Raise `PageLeft` if this page is no longer shown; called after waiting."""
@@ -120,3 +142,9 @@ class Page:
             await attempted(event)
 
         return with_event
+
+
+def _below(element: Element) -> Iterator[Element]:
+    for child in element:
+        yield child
+        yield from _below(child)

@@ -13,10 +13,10 @@ export default {
       <line v-if="mark != null" :x1="px(mark)" :x2="px(mark)" y1="${T}" :y2="height - ${B}" class="kmark"><title>limit</title></line>
       <polyline v-if="front.length > 1" :points="front" class="kfront"/>
       <g v-for="p in order" :key="p.n" role="button" :tabindex="p.n === focus ? 0 : -1" :data-point="p.n" :aria-label="p.words"
-         :class="['kpoint', 's' + (p.series || 0), {best: p.best, chosen: p.n === chosen}]" @click="choose(p)">
-        <circle :cx="px(p.x)" :cy="py(p.y)" :r="p.best ? 5.5 : points.length > 400 ? 2.6 : 4.5"/><title>{{ p.words }}</title></g>
+         :class="['kpoint', 's' + (p.series || 0), {best: p.best, own: p.own, chosen: p.n === chosen}]" @click="choose(p)">
+        <circle :cx="px(p.x)" :cy="py(p.y)" :r="p.own ? 8 : p.best ? 5.5 : points.length > 400 ? 2.6 : 4.5"/><title>{{ p.words }}</title></g>
     </svg>
-    <div class="legend" v-if="series && series.length"><span v-for="(s, i) in series" :key="i"><b :class="'kdot s' + i"></b>{{ s }}</span></div>
+    <div class="legend" v-if="series && series.length"><span v-for="(s, i) in series" :key="i"><b :class="['kdot', points.some((p) => p.own && (p.series || 0) === i) ? 'own' : 's' + i]"></b>{{ s }}</span></div>
   </div>`,
   props: { points: Array, label: String, xname: String, yname: String, log: Boolean, percent: Boolean, mark: Number, height: Number, series: Array },
   data() { return { w: 640, focus: 0, chosen: null }; },
@@ -28,7 +28,7 @@ export default {
   watch: { points() { this.chosen = null; this.focus = 0; } },
   computed: {
     numbered() { return this.points.map((p, n) => ({ ...p, n })); },
-    order() { return [...this.numbered].sort((a, b) => (a.best ? 1 : 0) - (b.best ? 1 : 0)); },
+    order() { return [...this.numbered].sort((a, b) => (a.own ? 2 : a.best ? 1 : 0) - (b.own ? 2 : b.best ? 1 : 0)); },
     xs() { return this.range(this.points.map((p) => p.x), this.log); },
     ys() { return this.range(this.points.map((p) => p.y), false); },
     front() {

@@ -92,7 +92,7 @@ class OverTime:
             {
                 "k": job.k,
                 "rows": self.result.rows + int(self.left_out.sum()),
-                "job_sha256": hashlib.sha256(job.shown().to_toml().encode("utf-8")).hexdigest(),
+                "job_sha256": hashlib.sha256(job.explicit().to_toml().encode("utf-8")).hexdigest(),
                 "output_sha256": None if output is None else _checksum(output[1]),
                 "unit_sha256": unit_digest(unit_columns(job), key), "guarded": guarded_columns(job, key),
             },
@@ -478,8 +478,8 @@ def publish_over_time(
     clock, notify = Clock(), Progress(progress)
     input_paths = inputs_of(data)
     forbidden = [*input_paths, *inputs_of(*getattr(job, "hierarchies", {}).values(), *inputs)]
+    files.check(forbidden, job)
     with locked(folder) as folder_path:
-        files.check(forbidden, job)
         ledger = read_ledger(folder_path, key)
         with clock.stage("read"):
             layout = Layout.of(job)

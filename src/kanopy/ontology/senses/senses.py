@@ -15,6 +15,7 @@ from typing import Any
 from kanopy._errors import OntologyError, some
 from kanopy._lazy import public
 from kanopy._mixins import ReprMixin, brief
+from kanopy._usage import checked
 from kanopy.ontology.senses.joint_senses import choose_together
 from kanopy.ontology.senses.labels import APPROXIMATE, HOW, Match, find_label, named_concepts, sense_name
 from kanopy.ontology.taxonomy import Taxonomy, fold
@@ -38,8 +39,9 @@ class SenseChoices(ReprMixin):
     source: str = ""
 
     def check(self, taxonomy: Taxonomy) -> None:
-        """Every sense and synonym must exist; the error names all that do not."""
+        """Every sense and synonym must exist, and none may contradict the other; the error names all that do."""
         wrong: dict[str, OntologyError] = {}
+        where = f"{self.source}: " if self.source else ""
         for kind, table in (("sense", self.senses), ("synonym", self.synonyms)):
             for label, name in table.items():
                 if name:
@@ -48,10 +50,20 @@ class SenseChoices(ReprMixin):
                     except OntologyError as error:
                         wrong[f"{label} = {name}"] = error
         if wrong:
-            where = f"{self.source}: " if self.source else ""
             first = next(iter(wrong.values()))
             more = f" (all that do not exist: {some(wrong)})" if len(wrong) > 1 else ""
             raise OntologyError(f"{where}{first}{more}")
+        apart = [
+            f"{label} = {self.senses[label]} and {word}"
+            for label, word in self.synonyms.items()
+            if word
+            and self.senses.get(label)
+            and not {*named_concepts(taxonomy, word, "")} & {*named_concepts(taxonomy, self.senses[label], "")}
+        ]
+        if apart:
+            raise OntologyError(
+                f"{where}the sense chosen for a label contradicts its synonym: {some(apart)}. Keep one of them."
+            )
 
     def of(self, label: str) -> str:
         """The sense chosen for a label, or nothing."""
@@ -172,6 +184,7 @@ class Senses(Mapping[str, Choice]):
 
 
 @public("kanopy.ontology")
+@checked
 def senses_of_hierarchy(
     taxonomy: Taxonomy, rows: Iterable[Sequence[str]], choices: SenseChoices | None = None
 ) -> Senses:
@@ -206,6 +219,7 @@ def senses_of_hierarchy(
 
 
 @public("kanopy.ontology")
+@checked
 def senses_of_values(
     taxonomy: Taxonomy, values: Iterable[str], choices: SenseChoices | None = None, *, header: str = ""
 ) -> Senses:

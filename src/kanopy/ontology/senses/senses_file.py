@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import json
+import re
 import tomllib
 from pathlib import Path
 
-from kanopy._errors import OntologyError, near_miss
+from kanopy._errors import OntologyError, near_miss, some
 from kanopy._files import read_text
 from kanopy._lazy import public
+from kanopy._usage import checked
 from kanopy.ontology.senses.labels import HOW, find_label, sense_name
 from kanopy.ontology.senses.senses import Choice, SenseChoices, Senses
 
 SUFFIX = ".senses.toml"
 _TABLES = ("senses", "synonyms")
 _OTHERS_SHOWN = 4
-
-
+_ENTRY = re.compile(r"""\s*("(?:[^"\\]|\\.)*"|'[^']*'|[\w-]+)\s*=""")
 BUNDLED = Path(__file__).resolve().parents[2] / "data"
 
 
@@ -31,6 +32,7 @@ def senses_path(hierarchy: str | Path) -> Path:
 
 
 @public("kanopy.ontology")
+@checked
 def read_senses(path: str | Path) -> SenseChoices:
     """Read a file of choices. Whether its senses exist is checked against the ontology it is used with.
 
@@ -48,13 +50,28 @@ def read_senses(path: str | Path) -> SenseChoices:
         raise OntologyError(
             f"There is no senses file {path}. Write one with `kanopy hierarchy evaluate FILE --write-senses`."
         )
+    text = read_text(path, OntologyError)
     try:
-        content = tomllib.loads(read_text(path, OntologyError))
+        content = tomllib.loads(text)
     except (ValueError, RecursionError) as error:
+        if twice := _labels_with_two_lines(text):
+            raise OntologyError(f"{path.name} says twice what a label means: {some(twice)}. Keep one line.") from None
         raise OntologyError(
             f'{path.name} is not a senses file: {error}. Its lines look like "tiger" = "tiger#2".'
         ) from None
     return parse_senses(content, path.name)
+
+
+def _labels_with_two_lines(text: str) -> list[str]:
+    """The labels that a table of a senses file defines more than once, with the numbers of their lines."""
+    lines_of: dict[tuple[str, str], list[int]] = {}
+    table = ""
+    for number, line in enumerate(text.splitlines(), 1):
+        if line.lstrip().startswith("["):
+            table = line.strip()
+        elif found := _ENTRY.match(line):
+            lines_of.setdefault((table, found[1].strip("\"'")), []).append(number)
+    return [f"{label} (lines {', '.join(map(str, n))})" for (_, label), n in lines_of.items() if len(n) > 1]
 
 
 def parse_senses(content: dict[str, object], where: str = "") -> SenseChoices:
@@ -78,6 +95,7 @@ def parse_senses(content: dict[str, object], where: str = "") -> SenseChoices:
 
 
 @public("kanopy.ontology")
+@checked
 def senses_toml(senses: Senses, *, name: str = "", synonyms: dict[str, str] | None = None) -> str:
     """The content of a senses file: one line per label, with how it was found and what else it could mean.
 

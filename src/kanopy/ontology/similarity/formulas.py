@@ -99,6 +99,21 @@ def rodriguez_egenhofer(
     return _ratio(weighted, weights) * (w + u + v)
 
 
+def taxonomic_features(taxonomy: Taxonomy, a: Concepts, b: Concepts) -> Floats:
+    """-log2(1 + |A△B| / |A∪B|), the features of a concept being itself and all concepts above it, as -distance.
+
+    Sánchez, Batet, Isern, Valls 2012.
+
+    >>> from kanopy.ontology.load import load_ontology
+    >>> w = load_ontology("wordnet")
+    >>> round(float(taxonomic_features(w, w.sense("car"), w.sense("bicycle"))), 3)
+    -0.363
+    """
+    both, only_a, only_b = overlap(taxonomy, subsumers_of(taxonomy), a, b)
+    apart = only_a + only_b
+    return -np.log2(1.0 + _ratio(apart, both + apart))
+
+
 def x_similarity(taxonomy: Taxonomy, a: Concepts, b: Concepts, *, glosses: Glosses | None = None) -> Floats:
     """1 if two concepts share a term, else the larger of their neighbourhoods' and definitions' overlap.
 

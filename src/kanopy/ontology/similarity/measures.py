@@ -14,6 +14,7 @@ from kanopy._errors import OntologyError
 from kanopy._lazy import public
 from kanopy._mixins import ReprMixin
 from kanopy._registry import Named
+from kanopy._usage import checked
 from kanopy.ontology.similarity import formulas as similarity
 from kanopy.ontology.similarity.information_content import information_content
 from kanopy.ontology.similarity.subsumers import Concepts, deepest_common_subsumer
@@ -86,6 +87,7 @@ _LISTED = (
     Measure("leacock-chodorow", similarity.leacock_chodorow, "Leacock, Chodorow 1998", maximum_value=None),
     Measure("tversky", similarity.tversky, "Tversky 1977", is_symmetric=False),
     Measure("rodriguez-egenhofer", similarity.rodriguez_egenhofer, "Rodríguez, Egenhofer 2003", is_symmetric=False),
+    Measure("taxonomic-features", similarity.taxonomic_features, "Sánchez et al. 2012", maximum_value=0.0),
     Measure("x-similarity", similarity.x_similarity, "Petrakis et al. 2006", needs_glosses=True),
     *_by_content("resnik", similarity.resnik, "Resnik 1995", None),
     *_by_content("lin", similarity.lin, "Lin 1998"),
@@ -122,6 +124,7 @@ def find_measure(name: str | Measure) -> Measure:
 
 
 @public("kanopy.ontology")
+@checked
 def similarities(taxonomy: Taxonomy, a: Concepts, b: Concepts, measure: str | Measure = "wu-palmer") -> Floats:
     """Similarities of concepts by the name of a measure.
 

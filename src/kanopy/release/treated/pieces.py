@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kanopy._errors import JobError, some
+from kanopy.engine.spark_rows import TURN
 from kanopy.release.treated.treating import Treated
 
 if TYPE_CHECKING:
@@ -20,7 +21,19 @@ if TYPE_CHECKING:
 
     from kanopy.treatments.base import Treatment
 
-Batches = Callable[[Sequence[str]], "Iterator[pl.DataFrame]"]
+Batches = Callable[[Sequence[str], Sequence[str]], "Iterator[tuple[pl.DataFrame, Any]]"]
+"""Some columns of a table, piece by piece, each with the digests of its rows in other columns if there are any."""
+
+
+def with_digests(frames: Callable[[Sequence[str]], Iterator[pl.DataFrame]]) -> Batches:
+    """Pieces of a table that pass by here, with the digests of their rows."""
+    from kanopy.treatments.random_numbers import row_digests
+
+    def batches(names: Sequence[str], columns: Sequence[str]) -> Iterator[tuple[pl.DataFrame, Any]]:
+        for frame in frames(columns or names):
+            yield frame.select(names), row_digests(frame.select(columns)) if columns else None
+
+    return batches
 
 
 def works_in_pieces(treatment: Treatment) -> bool:
@@ -77,7 +90,7 @@ class Pieces:
     >>> from kanopy import Job
     >>> rows = pl.DataFrame({"pay": [1, 2, 3, 50, 60, 70]})
     >>> pieces = Pieces(Job(protect={"pay": {"method": "top-code", "top": 50}}))
-    >>> pieces.look_at(lambda names: iter([rows]), rows.columns)
+    >>> pieces.look_at(with_digests(lambda names: iter([rows])), rows.columns)
     >>> pieces.treat(rows[3:4])["pay"].to_list()
     [50]
     """
@@ -94,6 +107,15 @@ class Pieces:
         self._people: dict[tuple[str, str], set[Any]] = {}
         """Per value that several people must share some of them, until there are enough."""
 
+    def __getstate__(self) -> dict[str, Any]:
+        # Executors get Arrow tables: frames that serialize themselves may wait for each other without end.
+        return {**self.__dict__, "whole": {column: pairs.to_arrow() for column, pairs in self.whole.items()}}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        import polars as pl
+
+        self.__dict__ |= {**state, "whole": {column: pl.from_arrow(pairs) for column, pairs in state["whole"].items()}}
+
     @property
     def looks_first(self) -> bool:
         """Whether a treatment has to know its whole column."""
@@ -105,17 +127,17 @@ class Pieces:
 
         from kanopy.treatments.apply import treat_frame
         from kanopy.treatments.base import numbers_of, strata_of
-        from kanopy.treatments.random_numbers import Places, row_digests
+        from kanopy.treatments.random_numbers import Places
         from kanopy.verify.treatments import TreatedColumns, verify_treatment
 
         self.columns = list(columns) if any(each.by_place for each in self.job.protect.values()) else []
         looking = {column: each for column, each in self.job.protect.items() if each.looks_first}
         asked = [name for column, each in looking.items() for name in (column, *each.reads(column))]
         names, pieces, digests = list(dict.fromkeys((*asked, *self.job.unit))), [], []
-        for batch in batches(self.columns or names):
-            pieces.append(batch[names])
+        for piece, digests_of_rows in batches(names, self.columns):
+            pieces.append(piece)
             if self.columns:
-                digests.append(row_digests(batch[self.columns]))
+                digests.append(digests_of_rows)
         rows = pl.concat(pieces)
         units = strata_of(rows, self.job.unit)[0] if self.job.unit else None
         for column, treatment in looking.items():
@@ -146,6 +168,7 @@ class Pieces:
             from kanopy.treatments.random_numbers import row_digests
 
             facts["digests"] = row_digests(records[self.columns])
+            facts["turns"] = records[TURN].to_numpy() if TURN in records.columns else None
         return facts
 
     def treat(self, records: pl.DataFrame) -> pl.DataFrame:
@@ -193,13 +216,33 @@ class Pieces:
                 else:
                     found.update(range(len(found), len(found) + int(rows.sum())))
 
+    @property
+    def unit(self) -> Sequence[str]:
+        """The columns that say whose a row is."""
+        return tuple(self.job.unit)
+
+    @property
+    def digested(self) -> Sequence[str]:
+        """The columns in which rows are told apart, where their places matter."""
+        return self.columns
+
+    def shared(self) -> Iterator[tuple[str, str, float]]:
+        """The columns and values that several people must share, and what each is called."""
+        for column, facts in self.facts.items():
+            for what, value in self.job.protect[column].shared(facts).items():
+                yield column, what, value
+
     def require_shared(self) -> None:
         """Refuse a release in which suppressed rows leave a coded value to too few people."""
         for (column, what), people in self._people.items():
-            treatment, facts = self.job.protect[column], self.facts[column]
-            wrong = treatment.too_few(column, what, treatment.shared(facts)[what], len(people))
-            if wrong is not None:
-                raise JobError(wrong)
+            self.require_enough(column, what, len(people))
+
+    def require_enough(self, column: str, what: str, people: int) -> None:
+        """Refuse a release in which so few people share a coded value."""
+        treatment, facts = self.job.protect[column], self.facts[column]
+        wrong = treatment.too_few(column, what, treatment.shared(facts)[what], people)
+        if wrong is not None:
+            raise JobError(wrong)
 
 
 def _changed_and_extremes(pairs: pl.DataFrame) -> pl.DataFrame:

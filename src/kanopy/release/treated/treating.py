@@ -69,7 +69,7 @@ class Treated:
 
 def look_first(prepared: Prepared, job: Any, key: bytes | None) -> Pieces | None:
     """What treatments have to know of the whole table, as every engine looks at it: before rows are suppressed."""
-    from kanopy.release.treated.pieces import Pieces
+    from kanopy.release.treated.pieces import Pieces, with_digests
 
     protect = getattr(job, "protect", None)
     if not protect:
@@ -77,7 +77,7 @@ def look_first(prepared: Prepared, job: Any, key: bytes | None) -> Pieces | None
     frame, looked = prepared.frame, Pieces(job, key)
     require_columns(protect, frame.columns)
     if looked.looks_first:
-        looked.look_at(lambda names: iter([frame.select(names)]), frame.columns)
+        looked.look_at(with_digests(lambda names: iter([frame.select(names)])), frame.columns)
     return looked
 
 

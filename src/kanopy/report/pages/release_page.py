@@ -153,9 +153,7 @@ def _done(report: Report) -> str:
     if removed:
         parts.append(f"{plural(removed, 'identifying column was', 'identifying columns were')} removed")
     if left := sum(role == "undecided" for role in report.facts.roles.values()):
-        parts.append(
-            f"{plural(left, 'column that nobody decided on was', 'columns that nobody decided on were')} left out"
-        )
+        parts.append(f"{plural(left, 'column without a decision was', 'columns without a decision were')} left out")
     if hashed:
         parts.append(f"{plural(len(hashed), 'identifier')} replaced by keyed pseudonyms")
     parts.append(f"{plural(report.suppression.rows, 'row')} suppressed")

@@ -95,7 +95,7 @@ class ColumnsPage(Page):
         with self._tiles:
             tiles(
                 ("…" if self._total is None else f"{self._total:,}", "rows"), (len(work.columns), "columns"),
-                (undecided, "undecided", "stay at home" if undecided else "nothing is open"),
+                (undecided, "undecided", "not published" if undecided else "nothing is open"),
                 (len(work.job.quasi), "quasi", "others may know them"),
             )  # fmt: skip
 
@@ -117,9 +117,9 @@ class ColumnsPage(Page):
             with ui.element("div").classes("column-line column-head"):
                 ui.label("Column")
                 ui.label("Values")
-                named("distinct", "Different")
-                named("missing")
-                named("unique")
+                named("distinct", "Different", stop=False)
+                named("missing", stop=False)
+                named("unique", stop=False)
                 tip(ui.label("Role"), f"{ABOUT_ROLES} Weight and household: of a sample survey. {KEYS}.")
             for name in found[first : first + LINES_AT_ONCE]:
                 self._line(about[name], self._role(name))
@@ -161,6 +161,13 @@ class ColumnsPage(Page):
         before = self._role(name)
         if role == before:
             return
+        try:
+            await self._give(name, role, before)
+        finally:  # what was refused is not shown as chosen
+            if name in self._shown and not self._shown[name][1].is_deleted:
+                self._shown[name][1].set_value(self._role(name))
+
+    async def _give(self, name: str, role: str, before: str) -> None:
         if before in SURVEY and role not in SURVEY:
             self.controller.set_job(f"{name} is no {before}", **{SURVEY[before]: None})
         if role in SURVEY:

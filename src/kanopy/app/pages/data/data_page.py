@@ -10,6 +10,7 @@ from kanopy._table.roles import Role
 from kanopy.app.pages.data.columns_page import ColumnsPage
 from kanopy.app.pages.data.importing import Importing
 from kanopy.app.pages.data.preparing import TESTS, Preparing
+from kanopy.app.pages.data.projects import Projects
 from kanopy.app.pages.data.treatments import Treatments
 from kanopy.app.server import UPLOAD_LIMIT
 from kanopy.app.task_cache import READING
@@ -39,12 +40,15 @@ class DataPage(ColumnsPage):
         self._built_for = self._basis()
         self.__dict__.pop("_shown", None)
         if not self.controller.project.work.source:
-            title("Which table is it?", "Nothing leaves this machine: the page is served from here, to here.")
+            with ui.element("div").classes("row-flex"):
+                title("Which table is it?", "Nothing leaves this machine: the page is served from here, to here.")
+                ui.element("div").classes("grow")
+                self._projects_button()
             with ui.element("div").classes("two"):
                 self._openers()
             return
         with ui.element("div").classes("row-flex"):
-            title("Data", "Say what each column is; what is undecided stays at home.")
+            title("Data", "Say what each column is. Undecided columns are not published.")
             ui.element("div").classes("grow")
             button("Prepare …", self.attempt(lambda *_: Preparing(self)), icon="content_cut",
                    hint="Choose rows, draw a sample, replace values, change types, join a table")  # fmt: skip
@@ -52,6 +56,7 @@ class DataPage(ColumnsPage):
                    icon="tune", hint="Separator, encoding, header row, sheet, missing codes")  # fmt: skip
             button("Use a job file …", self.attempt(lambda *_: self._ask_job()), icon="upload_file")
             button("Open another table", self._ask_other, icon="folder_open")
+            self._projects_button()
         self._tiles = ui.element("div")
         self._columns_card()
         self._total: int | None = None
@@ -86,6 +91,10 @@ class DataPage(ColumnsPage):
             self._grid = Grid(label="Rows of the table", aligned={0: "right"}, tall=True)
         self.later(self._load)
 
+    def _projects_button(self) -> None:
+        button("Projects …", self.attempt(lambda *_: Projects(self)), icon="folder_copy",
+               hint="Open, begin or delete a project")  # fmt: skip
+
     # ---- opening ------------------------------------------------------------------------------------------
 
     def _openers(self) -> None:
@@ -112,8 +121,9 @@ class DataPage(ColumnsPage):
             button("Open the example", self.attempt(lambda *_: self._example()), icon="science")
             if not self.controller.project.work.source:
                 heading("Or go on with a project", 3)
-                pack = ui.upload(label="A project as one file (.kanopy)", auto_upload=True, max_files=1,
-                                 max_file_size=UPLOAD_LIMIT)  # fmt: skip
+                with ui.element("div").classes("drop"):
+                    pack = ui.upload(label="Drop a project file (.kanopy), or press +", auto_upload=True, max_files=1,
+                                     max_file_size=UPLOAD_LIMIT)  # fmt: skip
                 pack.on_upload(self.attempt(self._unpacked))
                 labelled(pack, "Open a project file")
 

@@ -7,6 +7,7 @@ from typing import Any
 from nicegui import ui
 
 from kanopy._errors import DataError
+from kanopy.app.guard import read_path
 from kanopy.app.pages.page import Page
 from kanopy.app.pages.release.verdict_card import write_verdict
 from kanopy.app.record import SIGNED, card_digest, differences, holds, open_warnings, said
@@ -69,6 +70,12 @@ class ReviewPage(Page):
                 self.controller.sign(release, digest, self.session.who, str(words.value or ""))
 
             button("Sign", self.attempt(lambda *_: sign()), kind="main", icon="draw").set_enabled(ready)
+            path = read_path(self.controller.link_secret, release)
+            with ui.element("div").classes("row-flex"):
+                ui.link("Read-only page for a reviewer", path, new_tab=True).classes("strong")
+                copy = f"navigator.clipboard.writeText(location.origin + {path!r})"
+                button("Copy its address", lambda: ui.run_javascript(copy), icon="link", kind="quiet",
+                       hint="Whoever has it sees this card, comments and signatures, and nothing else")  # fmt: skip
             ui.label(f"Bound to the manifest {release_card['digests']['manifest'][:16]} … and to this card.").classes(
                 "muted small"
             )

@@ -25,6 +25,8 @@ UPLOAD_LIMIT = 200 * 1024**2
 MOST_VALUES = 1_000
 """Values whose levels are listed."""
 FORMATS = {"csv": "CSV, levels", "parents": "CSV, parents", "json": "JSON", "dot": "DOT (Graphviz)"}
+LEAST_SHOWN = 0.00005
+"""Smaller losses are shown as 0.0000."""
 
 
 class HierarchiesPage(Page):
@@ -76,6 +78,7 @@ class HierarchiesPage(Page):
                 self._effect = card()
                 self.edits = EditPanel(self)
         self._draft = ""
+        self._chips: list[tuple[str, Any]] = []
         self.wizard = Wizard(self)
         self._offers = card()
         with self._offers:
@@ -152,6 +155,14 @@ class HierarchiesPage(Page):
             _write_scores(drawn)
         self._write_levels()
         self.edits.fill()
+        self._mark_offers()
+
+    def _mark_offers(self) -> None:
+        """Mark the suggestions that are the hierarchy in use, and no other."""
+        own = hierarchy_json(self.hierarchy)
+        for hierarchy, chip in self._chips:
+            if not chip.is_deleted:
+                chip.set_visibility(hierarchy == own)
 
     def _write_levels(self) -> None:
         """Every value with its label on each level, as in a table of generalizations."""
@@ -213,6 +224,7 @@ class HierarchiesPage(Page):
         self.here()
         self._found = offers
         self._offers.clear()
+        self._chips = []
         with self._offers:
             with ui.element("div").classes("row-flex"):
                 heading("Suggested hierarchies")
@@ -233,6 +245,13 @@ class HierarchiesPage(Page):
     def _write_offers(self, ranked: list[dict[str, Any]]) -> list[Any]:
         """Suggestions as lines of a table; returns where the meaning that each loses stands, for words."""
         words = bool(self._found["words"])
+        alike = not any(offer["loss"] >= LEAST_SHOWN for offer in ranked)
+        if alike:
+            k = self.controller.project.work.job.k
+            ui.label(
+                f"Alone, this column needs no generalization at k = {k}: no suggestion loses anything. The typical "
+                "loss, of larger groups, tells them apart."
+            ).classes("muted small")
         with ui.element("div").classes("offers with-meaning" if words else "offers"):
             with ui.element("div").classes("line"):
                 ui.label("Method").classes("muted small")
@@ -240,17 +259,18 @@ class HierarchiesPage(Page):
                     named(key)
                 ui.label("First level").classes("muted small")
                 ui.label("")
-            return [self._write_offer(offer, words) for offer in ranked]
+            written = [self._write_offer(offer, words) for offer in ranked]
+        self._mark_offers()
+        return written
 
     def _write_offer(self, offer: dict[str, Any], words: bool) -> Any:
-        same = offer["hierarchy"] == hierarchy_json(self.hierarchy)
         with ui.element("div").classes("line"):
             with ui.element("div").classes("row-flex").style("gap:6px"):
                 name, _, more = offer["method"].partition(" (")
                 called = PLAIN.get(name, name) + (f" ({more}" if more else "")
                 tip(ui.label(called).classes("strong"), f"The method {offer['method']}")
-                if same:
-                    tip(ui.label("in use").classes("chip good"), "The tree above, as it is now")
+                chip = tip(ui.label("in use").classes("chip good"), "The tree above, as it is now")
+                self._chips.append((offer["hierarchy"], chip))
             number(f"{offer['loss']:.4f}", "loss")
             number("–" if offer["typical"] is None else f"{offer['typical']:.4f}", "typical_loss")
             number(f"{offer['groups']:,}", "groups")

@@ -36,7 +36,7 @@ class ReleasePage(Page):
 
     path, name, icon = "/release", "Release", "tune"
     _moving = False
-    _shown: dict[str, Any] | None = None
+    _shown: tuple[dict[str, Any], dict[str, Any] | None] | None = None
 
     def build(self) -> None:
         """Write the page."""
@@ -209,7 +209,7 @@ class ReleasePage(Page):
                 if job != self.controller.project.work.job:
                     preview = await self.controller.preview(job)
                     self.here()
-                    self._show(preview)
+                    self._show(preview, trial=True)
         finally:
             self._following = False
 
@@ -218,11 +218,16 @@ class ReleasePage(Page):
         self.here()
         self._show(preview)
 
-    def _show(self, preview: dict[str, Any]) -> None:
-        if preview is self._shown:
+    def _show(self, preview: dict[str, Any], *, trial: bool = False) -> None:
+        """Show a preview; where the release of the job was made, its figures, with the estimate beside what differs."""
+        made = None if trial or self.controller.table_state != "same" else self.controller.summary
+        if (preview, made) == self._shown:
             return
-        self._shown = preview
+        self._shown = preview, made
         self._preview.clear()
+        if made is not None:
+            self._show_release(made, preview)
+            return
         with self._preview:
             with ui.element("div").classes("row-flex"):
                 heading("What it would do")
@@ -254,6 +259,36 @@ class ReleasePage(Page):
                 if "losses" in preview["charts"]:
                     picture(preview["charts"]["losses"], "Detail lost per column")
 
+    def _show_release(self, made: dict[str, Any], preview: dict[str, Any]) -> None:
+        estimate = preview if preview["feasible"] and not preview.get("exact") else {}
+        loss = made["losses"].get("loss")
+        with self._preview:
+            with ui.element("div").classes("row-flex"):
+                heading("What it does")
+                about = "the release below"
+                if estimate:
+                    about += f"; struck out is the quick look with {estimate['algorithm']}, which searches less"
+                ui.label(about).classes("muted small")
+            with ui.element("div").classes("tiles small-tiles"):
+                for key, now, was in (
+                    ("loss", "–" if loss is None else f"{loss:.4f}", f"{estimate.get('loss', 0):.4f}"),
+                    ("classes", f"{made['classes']:,}", f"{estimate.get('classes', 0):,}"),
+                    ("smallest_class", f"{made['smallest_class']:,}", f"{estimate.get('smallest_class', 0):,}"),
+                    ("suppressed", f"{made['suppressed']:,} ({share(made['suppressed'] / max(made['rows'], 1))})",
+                     f"{estimate.get('suppressed', 0):,}"),
+                ):  # fmt: skip
+                    with ui.element("div"):
+                        named(key)
+                        number(now, key).classes("strong")
+                        if estimate and was != now.partition(" (")[0]:
+                            labelled(ui.label(was).classes("muted small shadow"), f"The quick look said {was}")
+            with ui.element("div").classes("two tight"):
+                charts = made.get("charts", {})
+                if "sizes" in charts:
+                    picture(charts["sizes"], "Share of rows by the size of their class, before and after")
+                if "losses" in charts:
+                    picture(charts["losses"], "Detail lost per column")
+
     async def run(self) -> None:
         """Make the release."""
         self._run_button.disable()
@@ -278,16 +313,17 @@ class ReleasePage(Page):
             return
         self._job = now
         if not self._moving:
-            for (slider, text), value, most in (
-                (self._k, now.k, MOST_K), (self._limit, now.suppress * 100, MOST_SUPPRESSED),
-            ):  # fmt: skip
-                text.set_value(round(value, 10))
-                slider.set_value(min(value, most))
+            for (slider, text), value, old, most in (
+                (self._k, now.k, before.k, MOST_K),
+                (self._limit, now.suppress * 100, before.suppress * 100, MOST_SUPPRESSED),
+            ):
+                if value != old:  # else somebody may be typing there
+                    text.set_value(round(value, 10))
+                    slider.set_value(min(value, most))
         if before.models != now.models or before.k != now.k:
             self._models.write()
         if before.algorithm != now.algorithm:
             self.later(self._write_algorithm)
             self.later(self._advanced.write)
-        if before != now:
-            self.later(self._look)
+        self.later(self._look)
         self.result.write()

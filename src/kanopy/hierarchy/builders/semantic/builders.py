@@ -36,6 +36,8 @@ from kanopy.ontology.taxonomy import Taxonomy
 MOST_CLUSTERED = 5_000
 """So many different concepts can be clustered: the matrix of their similarities is kept."""
 
+SMALL = 5
+"""Smaller groups are not made where no concept names them, whatever the level."""
 UNKNOWN = ("other", "top", "error")
 STYLES = ("nearness", "taxonomy")
 
@@ -310,11 +312,19 @@ class Ontology(SemanticBuilder):
         partitions, left_over = with_kinds(namer, partitions, left_over)
         whole = namer.whole(top)
         rows, names = [np.full(len(concepts), top, np.int32)], [[whole] * len(labels)]
-        finer = [*partitions, np.arange(len(concepts), dtype=np.int32)][1:]
+        singles = np.arange(len(concepts), dtype=np.int32)
         # From the coarsest down: a group is named within the larger one.
-        for groups, below in zip(partitions, finer, strict=True):
-            if len(rows) == len(partitions) > 1:  # finest groups without a name that says something are not made
-                groups = namer.only_named(groups, below, names[0])
+        coarser = np.zeros(len(concepts), np.int32)
+        for depth, groups in enumerate(partitions):
+            if depth:  # what a coarser level keeps apart stays apart
+                nested = np.unique(np.stack([coarser, groups]), axis=1, return_inverse=True)[1]
+                groups = nested.reshape(-1).astype(np.int32)
+            # Groups that no concept names are not made; large ones of the coarsest level list members.
+            most_listed = SMALL if depth == 0 else len(concepts) + 1
+            kept = left_over if depth == 0 else -1
+            for below in [*partitions[depth + 1 :], singles]:
+                groups = namer.only_named(groups, below, names[0], most_listed, kept)
+            coarser = groups
             names.insert(0, namer.level(groups, names[0], left_over if len(rows) == 1 else -1))
             shared = {
                 group: least_common_subsumer(taxonomy, concepts[groups == group].tolist())

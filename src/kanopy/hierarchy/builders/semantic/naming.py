@@ -115,18 +115,29 @@ class GroupNames:
         yield f"{len(members)} values"
         yield from (f"{len(members)} values ({number})" for number in count(2))
 
-    def only_named(self, groups: Ints, finer: Ints, parents: Sequence[str]) -> Ints:
-        """Groups that one concept names; the members of the others stay in their finer groups."""
+    def only_named(
+        self, groups: Ints, finer: Ints, parents: Sequence[str], smaller_than: int, left_over: int = -1
+    ) -> Ints:
+        """Groups that one concept names, or with many members; the members of the others go to their finer groups.
+
+        A group stays, too, if a value of it would stand beside a name that is true of it (a piano beside `stringed
+        instrument`): that name would be lost.
+        """
         self.beside = [frozenset(np.flatnonzero(groups == group).tolist()) for group in np.unique(groups)]
-        out = groups.copy()
+        named = groups.copy()
+        concept_of: dict[int, int | None] = {}
         for group in np.unique(groups).tolist():
-            members = np.flatnonzero(groups == group)
-            value_group = frozenset(members.tolist())
-            if len(members) < 2 or self.taken.get(parents[members[0]]) == value_group:
-                continue
-            if self._concept(members.tolist(), parents[members[0]]) is None:
-                out[members] = finer[members] + len(self.labels)
-        return np.asarray(np.unique(out, return_inverse=True)[1], np.int32)
+            members = np.flatnonzero(groups == group).tolist()
+            if group != left_over and len(members) > 1:
+                is_known = self.taken.get(parents[members[0]]) == frozenset(members) or frozenset(members) in self.given
+                concept_of[group] = -1 if is_known else self._concept(members, parents[members[0]])
+        names = {concept for concept in concept_of.values() if concept is not None}
+        for group, concept in concept_of.items():
+            members = np.flatnonzero(groups == group).tolist()
+            is_clear = concept is None and all(names.isdisjoint(self.above[member]) for member in members)
+            if is_clear and len(members) < smaller_than:
+                named[members] = finer[members] + groups.max() + 1
+        return np.asarray(named, np.int32)
 
     def _concept(self, members: list[int], parent: str) -> int | None:
         """The concept that is true of all members and of few others, and is not above another group of the level."""
