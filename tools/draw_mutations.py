@@ -142,6 +142,9 @@ class Patch:
         sound, faulty = (
             list(code_objects(compile(text, self.file, "exec", dont_inherit=True))) for text in (raw, changed)
         )
+        if len(sound) != len(faulty):  # what was defined in the place is gone
+            names_left = {code.co_qualname for code in faulty}
+            sound = [code for code in sound if code.co_qualname in names_left]
         functions = [each for each in gc.get_objects() if type(each) is FunctionType]
         here = [each for each in functions if each.__code__.co_filename == self.file]
         self.codes = [
@@ -233,12 +236,6 @@ def files_near(fault: Fault, most: int) -> list[str]:
     return [str(fault.file.relative_to(ROOT)), *(path for _, path in sorted(ranked)[:most])]
 
 
-def say(line: str) -> None:
-    """Print a line at once."""
-    sys.stdout.write(f"{line}\n")
-    sys.stdout.flush()
-
-
 class Trials:
     """Runs the tests near each fault in the place of all tests."""
 
@@ -247,6 +244,7 @@ class Trials:
 
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
         ends: Counter[str] = Counter()
+        print(f"{len(session.items)} tests, {time.process_time():.0f} s", flush=True)
         for number, fault in self.faults:
             began = time.process_time()
             try:
@@ -255,9 +253,9 @@ class Trials:
                 end, words = "not run", repr(error)
             ends[end] += 1
             where = f"{fault.file.relative_to(ROOT)}:{fault.line}"
-            say(f"{number:3} {end:11} {fault.kind} {where}: {fault.old[:70]!r} -> {fault.new[:70]!r} {words} "
-                f"({time.process_time() - began:.1f} s)")  # fmt: skip
-        say(str(dict(ends)))
+            print(f"{number:3} {end:11} {fault.kind} {where}: {fault.old[:70]!r} -> {fault.new[:70]!r} {words} "
+                  f"({time.process_time() - began:.1f} s)", flush=True)  # fmt: skip
+        print(dict(ends), flush=True)
         return True
 
     def tried(self, session: pytest.Session, fault: Fault) -> tuple[str, str]:
