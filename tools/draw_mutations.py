@@ -236,6 +236,12 @@ def files_near(fault: Fault, most: int) -> list[str]:
     return [str(fault.file.relative_to(ROOT)), *(path for _, path in sorted(ranked)[:most])]
 
 
+def say(line: str) -> None:
+    """Print a line at once."""
+    sys.stdout.write(f"{line}\n")
+    sys.stdout.flush()
+
+
 class Trials:
     """Runs the tests near each fault in the place of all tests."""
 
@@ -244,7 +250,6 @@ class Trials:
 
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
         ends: Counter[str] = Counter()
-        print(f"{len(session.items)} tests, {time.process_time():.0f} s", flush=True)
         for number, fault in self.faults:
             began = time.process_time()
             try:
@@ -253,9 +258,9 @@ class Trials:
                 end, words = "not run", repr(error)
             ends[end] += 1
             where = f"{fault.file.relative_to(ROOT)}:{fault.line}"
-            print(f"{number:3} {end:11} {fault.kind} {where}: {fault.old[:70]!r} -> {fault.new[:70]!r} {words} "
-                  f"({time.process_time() - began:.1f} s)", flush=True)  # fmt: skip
-        print(dict(ends), flush=True)
+            say(f"{number:3} {end:11} {fault.kind} {where}: {fault.old[:70]!r} -> {fault.new[:70]!r} {words} "
+                f"({time.process_time() - began:.1f} s)")  # fmt: skip
+        say(str(dict(ends)))
         return True
 
     def tried(self, session: pytest.Session, fault: Fault) -> tuple[str, str]:
