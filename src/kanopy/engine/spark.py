@@ -275,12 +275,12 @@ class SparkEngine:
         sample = treat(head.with_columns(pl.lit(0, pl.Int64).alias(spark_rows.TURN)) if digested else head)
         unchanged = {made[name]: kinds[name] for name in names if sample[name].dtype == head[name].dtype}
         renamed = sample.select(pl.col(name).alias(made[name]) for name in names)
-        like = spark_rows.schema_of(renamed, self.session, unchanged)
+        like, dtypes = spark_rows.schema_of(renamed, self.session, unchanged), dict(renamed.schema)
         if digested:
             table = spark_rows.with_turns(spark_rows.with_digests(table, digested))
 
         def columns_of(rows: pl.DataFrame) -> pl.DataFrame:
-            return treat(rows).select(pl.col(name).cast(renamed[made[name]].dtype).alias(made[name]) for name in names)
+            return treat(rows).select(pl.col(name).cast(dtypes[made[name]]).alias(made[name]) for name in names)
 
         return spark_rows.with_columns(table, columns_of, like)
 
