@@ -142,7 +142,10 @@ class Patch:
         sound, faulty = (
             list(code_objects(compile(text, self.file, "exec", dont_inherit=True))) for text in (raw, changed)
         )
-        functions = [each for each in gc.get_objects() if isinstance(each, FunctionType)]
+        if len(sound) != len(faulty):  # what was defined in the place is gone
+            names_left = {code.co_qualname for code in faulty}
+            sound = [code for code in sound if code.co_qualname in names_left]
+        functions = [each for each in gc.get_objects() if type(each) is FunctionType]
         here = [each for each in functions if each.__code__.co_filename == self.file]
         self.codes = [
             (each, before, after)
@@ -160,7 +163,7 @@ class Patch:
 
     def _forget(self) -> None:
         for cached in gc.get_objects():
-            if isinstance(cached, functools._lru_cache_wrapper):
+            if type(cached) is functools._lru_cache_wrapper:  # a weak reference would pretend
                 code = getattr(cached.__wrapped__, "__code__", None)
                 if code is not None and code.co_filename == self.file:
                     cached.cache_clear()
@@ -272,7 +275,7 @@ class Trials:
         patch = Patch(fault)
         if not patch.reaches_it:
             return "outside", "of functions that are loaded"
-        ran = 0
+        ran, broken = 0, 0
         began = time.process_time()
         for one in near[: self.tests]:
             with patch:
@@ -283,22 +286,27 @@ class Trials:
             if failed and patch.hits:
                 again, _ = self.run(one)
                 if again:
-                    continue  # it fails by itself, here
+                    broken += 1  # it fails by itself, here
+                    continue
                 return "noticed", f"by {one.nodeid}"
             if time.process_time() - began > self.seconds:
                 break
-        return ("survived" if patch.hits else "not reached"), f"{ran} tests, {patch.hits} times"
+        return ("survived" if patch.hits else "not reached"), f"{ran} tests, {patch.hits} times, {broken} broken"
 
     def run(self, item: pytest.Item) -> tuple[bool, bool]:
         def stop(*_: object) -> None:
             raise TooLong
 
+        example = getattr(item, "dtest", None)
+        names = None if example is None else dict(example.globs)  # an example that has run forgets its names
         signal.signal(signal.SIGVTALRM, stop)
         signal.setitimer(signal.ITIMER_VIRTUAL, self.seconds)
         try:
             reports = runtestprotocol(item, nextitem=None, log=False)
         finally:
             signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+            if names is not None:
+                example.globs.update(names)
         return any(each.failed for each in reports), any(
             "TooLong" in str(each.longrepr) for each in reports if each.failed
         )
@@ -319,7 +327,19 @@ def main() -> int:
     files = {path: None for _, fault in faults for path in files_near(fault, asked.files)}
     files |= {each.partition("::")[0]: None for each in asked.more}
     trials = Trials(faults, asked.tests, asked.seconds, asked.more)
-    options = ["-q", "-n0", "--tb=short", "-s", "-p", "no:cacheprovider", "-m", "not slow", "--rootdir", str(ROOT)]
+    options = [
+        "-q",
+        "-n0",
+        "--tb=short",
+        "--assert=plain",
+        "-s",
+        "-p",
+        "no:cacheprovider",
+        "-m",
+        "not slow",
+        "--rootdir",
+        str(ROOT),
+    ]
     return int(pytest.main([*options, *files], plugins=[trials]))
 
 

@@ -254,13 +254,13 @@ def near_miss(name: str, known: Iterable[str]) -> str:
     return "Known: " + (some(options) if options else "none") + "."
 
 
-def refuse(mistakes: list[str], error: type[InputError] = JobError) -> None:
+def refuse(mistakes: list[str], error: type[InputError] = JobError, what: str = "settings") -> None:
     """Raise one error that lists all mistakes, unless there are none."""
     if not mistakes:
         return
     mistakes = list(dict.fromkeys(mistakes))
     listed = "".join(f"\n  - {mistake}" for mistake in mistakes)
-    exception = error(mistakes[0] if len(mistakes) == 1 else f"{len(mistakes)} settings are wrong:{listed}")
+    exception = error(mistakes[0] if len(mistakes) == 1 else f"{len(mistakes)} {what} are wrong:{listed}")
     exception.mistakes = tuple(mistakes)
     raise exception
 

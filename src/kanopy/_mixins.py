@@ -20,6 +20,7 @@ def short_repr(thing: Any) -> str:
     ... class Pair(ReprMixin):
     ...     left: list
     ...     right: int = 1
+    ...     _seen: int = 0
     >>> Pair([1, 2]), Pair(list(range(1000)))
     (Pair(left=[1, 2], right=1), Pair(left=<1,000 items>, right=1))
     """

@@ -400,7 +400,7 @@ class Either(ParameterType):
             settled = kind.take(value, label, tried[-1])
             if not tried[-1]:
                 return settled
-        if len(tried) == 2 and isinstance(self.kinds[1], _Nothing):
+        if len(tried) == 2 and isinstance(self.kinds[1], Nothing):
             mistakes += tried[0]
             return value
         names = [name for kind in self.kinds if isinstance(kind, OneOf) for name in kind.names]
@@ -416,7 +416,9 @@ class Either(ParameterType):
         return text
 
 
-class _Nothing(ParameterType):
+class Nothing(ParameterType):
+    """The absence of a value."""
+
     words = "nothing"
 
     def take(self, value: Any, label: str, mistakes: list[str]) -> Any:
@@ -429,7 +431,7 @@ class _Nothing(ParameterType):
 @public("kanopy.extend")
 def Optional(kind: ParameterType) -> Either:
     """A value of a kind, or nothing."""
-    return Either(kind, _Nothing())
+    return Either(kind, Nothing())
 
 
 class Anything(ParameterType):

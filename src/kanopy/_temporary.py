@@ -10,7 +10,6 @@ import contextlib
 import os
 import platform
 import re
-import secrets
 import shutil
 import tempfile
 import zlib
@@ -27,7 +26,7 @@ def _machine() -> str:
 
 def mark() -> str:
     """Part of the names of temporary files that says whose they are: those of a killed run can be told."""
-    made = f"{_machine()}-{os.getpid()}-{secrets.token_hex(4)}"
+    made = f"{_machine()}-{os.getpid()}-{os.urandom(4).hex()}"
     _made.add(made)
     return made
 

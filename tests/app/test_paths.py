@@ -107,7 +107,7 @@ def test_the_whole_path_with_fields_only(
     server = serve()
     with session(server.address) as page:
         page.locator("input[type=file]").first.set_input_files(source)
-        page.locator(".column-line .kchoice").first.wait_for(timeout=120_000)
+        page.locator(".column-line .kchoice").first.wait_for(timeout=300_000)
         assert f"{table.height:,}" in page.locator(".tiles").first.inner_text()
         if name == "wide":
             # The list of columns is one stop of the keyboard, and holds a part of them at a time.

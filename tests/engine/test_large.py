@@ -248,6 +248,14 @@ def test_engines_are_chosen_by_size_and_place(tmp_path: Path, monkeypatch: pytes
     assert choose_engine(source, "out.csv", BY_AGE, rows_needed=True) == "memory"
     assert choose_engine(str(tmp_path), "out/", BY_AGE) == "stream"
     assert choose_engine("p.sqlite::people", "p.sqlite::release", BY_AGE) == "database"
+    columns = str(tmp_path / "p.parquet")
+    people().write_parquet(columns)
+    assert choose_engine(columns, "out.parquet", BY_AGE) == "memory"
+    monkeypatch.setattr("kanopy.release.engine_choice.SMALL_COLUMNS", 1000)
+    monkeypatch.setattr("kanopy.release.engine_choice.LARGE_CELLS", people().height * people().width)
+    assert choose_engine(columns, "out.parquet", BY_AGE) == "stream"  # many cells, few ages
+    monkeypatch.setattr("kanopy.release.engine_choice.FEW_DISTINCT", 0.0)
+    assert choose_engine(columns, "out.parquet", BY_AGE) == "memory"
     with pytest.raises(JobError, match="Did you mean 'stream'"):
         choose_engine(source, "out.csv", BY_AGE, "straem")
 

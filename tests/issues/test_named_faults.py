@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import io
+import json
+from contextlib import nullcontext
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -196,3 +199,64 @@ def test_the_risk_map_names_each_way_once_below_it() -> None:
     assert f"'domain': {names!r}" in chart
     assert "'legend': {'orient': 'bottom', 'columns': 1, 'labelLimit': 600}" in chart
     assert "datafly" not in chart
+
+
+def test_a_manifest_counts_the_levels_of_a_hierarchy() -> None:
+    """10 to 19 and 20 to 29, the values below them and `*` above them: three levels."""
+    trees = {"age": {"method": "widths", "widths": [10]}}
+    result = kanopy.anonymize({"age": [11, 12, 21, 22]}, kanopy.Job(quasi=["age"], k=2, hierarchies=trees))
+    assert json.loads(result.manifest())["hierarchies"]["age"]["levels"] == 3
+
+
+def test_people_known_by_all_their_rows_are_said_to_be() -> None:
+    table = {"who": [1, 1, 2, 2], "age": [1, 1, 1, 1]}
+    known = [
+        kanopy.assess_risk(table, quasi="age", unit="who", **given).known for given in ({"known": 2}, {"known": "all"})
+    ]
+    assert known == [2, "all"]
+
+
+@pytest.mark.parametrize("level_score", ["mean", "max"])
+def test_a_ranking_names_the_score_that_it_ranks_by(level_score: str) -> None:
+    from rich.console import Console
+
+    from kanopy.cli.semantics import _show_ranking
+
+    console = Console(record=True, width=120, file=io.StringIO())
+    entry = {"rank": 1, "file": "a.csv", "score": 0.1, "mean": 0.2, "max": 0.3, "agreement": 0.4}
+    _show_ranking(console, [entry], level_score)
+    shown = console.export_text()
+    assert ("labels and groups" in shown) == (level_score == "mean") and shown.count("VghGSL") == 1
+    assert ("0.3000" in shown) == (level_score == "mean")
+
+
+def test_weights_of_a_masking_may_not_all_be_nothing() -> None:
+    from kanopy.masking.table import MaskingTable, number_attribute
+
+    column = number_attribute("age", ["1", "2"], np.array([1.0, 2.0]))
+    rows = np.array([0, 1], np.int32)
+    for weights, wrong in (((0.0,), True), ((0.5,), False)):
+        with pytest.raises(JobError, match="not all 0") if wrong else nullcontext():
+            MaskingTable((column,), rows[:, None], np.ones(2, np.int64), rows, weights)
+
+
+def test_a_release_that_loses_nothing_is_known_to_be_the_best() -> None:
+    """Whatever algorithm found it, and although it proves nothing otherwise."""
+    table = {"age": [1, 1, 2, 2], "sex": list("ffmm")}
+    result = kanopy.anonymize(table, kanopy.Job(quasi=["age", "sex"], k=2, algorithm="mondrian"))
+    assert result.score == 0 and result.solution is not None and result.solution.optimal
+
+
+def test_the_time_for_a_bound_is_read_as_elsewhere() -> None:
+    job = kanopy.Job(quasi=["age"], k=2, hierarchies={"age": {"method": "widths", "widths": [10]}})
+    assert kanopy.lower_bound({"age": [11, 12, 21, 22]}, job, budget="500ms").value > 0
+    with pytest.raises(JobError, match="time for the bound must be a time"):
+        kanopy.lower_bound({"age": [11, 12, 21, 22]}, job, budget="soon")
+
+
+def test_a_database_that_is_not_there_yet_is_named(tmp_path: Path) -> None:
+    from kanopy.engine.connections import absent_database
+
+    (tmp_path / "here.duckdb").write_bytes(b"")
+    addresses = (f"{tmp_path}/new.duckdb::t", f"{tmp_path}/here.duckdb::t", "postgresql://host/shop::t")
+    assert [absent_database(each) for each in addresses] == [tmp_path / "new.duckdb", None, None]

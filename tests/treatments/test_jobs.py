@@ -112,6 +112,9 @@ def test_a_job_file_keeps_treatments(tmp_path):
     assert Job.from_toml(text) == JOB and 'method = "microaggregate"' in text
     followed = Job.from_toml('[columns.region]\nrole = "quasi-identifier"\n[columns.name]\nfollows = "region"\n')
     assert followed.protect["name"].column == "region" and Job.from_toml(followed.to_toml()) == followed
+    coded = Job(quasi="age", k=7, protect={"pay": {"method": "top-code", "top_share": 0.1}})
+    assert "size" not in coded.to_toml() and Job.from_toml(coded.to_toml()) == coded
+    assert Job.from_toml(coded.to_toml()).replaced(k=9).protect["pay"].size == 9
 
 
 def test_a_job_of_treatments_only(hospital, tmp_path):

@@ -123,6 +123,7 @@ PLAIN: dict[str, Callable[[], dict[str, Any]]] = {
     "extend.recoding_from_nodes": lambda: recoded(),
     "extend.release_levels": lambda: {"name": "mine", "problem": problem(), "best": judged()},
     "ontology.information_content": lambda: {"taxonomy": beasts(), "kind": "seco"},
+    "ontology.marginality": lambda: {"taxonomy": beasts(), "concepts": [0, 1, 2]},
     "ontology.nearest_concepts": lambda: {"taxonomy": beasts(), "rows": [0, 1]},
     "ontology.read_ontology": lambda: {"path": "words.csv"},
     "ontology.read_senses": lambda: {"path": "own.senses.toml"},
@@ -444,6 +445,12 @@ GIVEN: Wanted = {
     "hierarchy.tree_svg": {"h": of(other_tree), "level": of(1), "leaves": of(2)},
     "hierarchy.tree_text": {"h": of(other_tree), "lines": of(2)},
     "ontology.information_content": {"taxonomy": of(wordnet), "kind": of("sanchez")},
+    "ontology.marginality": {
+        "taxonomy": of(wordnet),
+        "concepts": of([0, 1]),
+        "counts": of([5, 1, 1]),
+        "measure": of("path"),
+    },
     "ontology.nearest_concepts": {
         "taxonomy": of(wordnet, count=3),
         "rows": of([2]),

@@ -92,8 +92,8 @@ class MachineCode:
         """Have it ready for being called; returns the function that takes pointers."""
         with self._lock:
             if self._run is None:
-                contents = (unsealed(path) for path in (self.prebuilt, self.path) if path is not None)
-                data = next((content for content in contents if content is not None), None)
+                data = None if self.prebuilt is None else unsealed(self.prebuilt)
+                data = data or unsealed(self.path)
                 if data is None:
                     data = compile_loop(self.loop)
                     _keep(self.path, sealed(data))

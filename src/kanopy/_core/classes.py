@@ -20,6 +20,7 @@ from kanopy._core.numbering import number_keys, number_rows
 from kanopy._core.units import Units
 from kanopy._lazy import cached_property, public
 from kanopy._mixins import ReprMixin
+from kanopy._usage import checked
 from kanopy.hierarchy.hierarchy import Hierarchy
 
 TUPLES_AT_ONCE = 8192
@@ -435,6 +436,7 @@ def full_domain_recoding(domain: Domain, levels: Sequence[int], suppressed_tuple
 
 
 @public("kanopy.extend")
+@checked
 def recoding_from_nodes(domain: Domain, group_of_row: Ints, nodes: Ints) -> Recoding:
     """The recoding of groups that each publish one hierarchy node per attribute (`nodes[group, j]`)."""
     codes = np.empty_like(nodes)

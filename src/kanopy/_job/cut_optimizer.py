@@ -20,7 +20,7 @@ from functools import cached_property
 import numpy as np
 
 from kanopy._arrays import Floats, Ints, Longs
-from kanopy._core.numbering import number_rows
+from kanopy._core.numbering import Numbered, number_lifted
 from kanopy._core.units import Units
 from kanopy._job.persons_between import PersonsBetween, sorted_once
 from kanopy.hierarchy.builders.rounding import PRICE_OF_A_CUT, Round, Scale, divide
@@ -388,17 +388,18 @@ class CutOptimizer:
             cells[scale.column.size :] = len(division) + 1  # a missing value stands alone until all is one
         self.cells[j], self.shares[j] = cells, np.bincount(cells) / hierarchy.size
 
-    def _codes(self, columns: Sequence[int]) -> list[Longs]:
-        self.work += len(self.domain.tuples) * len(columns)
-        return [self.cells[j][self.domain.tuples[:, j]] for j in columns]
-
     def _classes(self, columns: Sequence[int]) -> tuple[Longs, int]:
         """Which tuples are equal in some columns as they are divided, and how many classes there are."""
         if not columns:
             return np.zeros(len(self.domain.tuples), np.int64), 1
-        sizes = [len(self.shares[j]) for j in columns]
-        number, first, _ = number_rows(self._codes(columns), sizes)
+        number, first, _ = self._numbered(columns)
         return number.astype(np.int64), len(first)
+
+    def _numbered(self, columns: Sequence[int]) -> Numbered:
+        """The same, with the first tuple of each class."""
+        tuples = self.domain.tuples if len(columns) == self.domain.width else self.domain.tuples[:, list(columns)]
+        self.work += tuples.size
+        return number_lifted(tuples, [self.cells[j] for j in columns], [len(self.shares[j]) for j in columns])
 
     def _held(self, j: int, group: Longs, groups: int) -> tuple[Longs, Longs]:
         """Rows between the points of a column's scale, and rows without a value, per group: `[cell, group]`."""
@@ -450,22 +451,28 @@ class CutOptimizer:
         rows = None if domain.multiplicity is None else domain.multiplicity[leaving]
         return np.bincount(domain.tuple_of_row[leaving], rows, minlength=len(domain.counts)).astype(np.int64)
 
+    def _published(self, classes: Ints | Longs, count: int) -> Floats:
+        """How many rows of each class can be published."""
+        counts = self.domain.counts
+        if self.domain.units is not None:
+            return np.bincount(classes, weights=counts - self._leaving(classes, count), minlength=count)
+        sizes = np.bincount(classes, weights=counts, minlength=count)
+        return np.where(sizes < self.k, 0.0, sizes)
+
     def _loss(self) -> float:
         """The loss of the divisions and the price of their cuts; infinite if too many rows would have to go."""
         domain = self.domain
-        columns = range(domain.width)
-        codes = self._codes(columns)
-        classes, first, _ = number_rows(codes, [len(shares) for shares in self.shares])
-        leaving_rows = self._leaving(classes, len(first))
-        suppressed = int(leaving_rows.sum()) + domain.excluded_rows
+        classes, first, _ = self._numbered(range(domain.width))
+        published = self._published(classes, len(first))
+        suppressed = domain.rows - int(published.sum())
         if suppressed > self.problem.max_suppressed_rows + domain.excluded_rows:
             return float("inf")
-        published_rows = domain.counts - leaving_rows
         cuts = (self.weights[j] * self._price(j)[self.divisions[j]].sum() for j in self.scales)
         loss = float(sum(cuts))
-        for j in columns:
+        for j in range(domain.width):
             least = domain.rows / domain.hierarchies[j].size
-            held = float((published_rows * self.shares[j][codes[j]]).sum()) + suppressed
+            shares = self.shares[j][self.cells[j][domain.tuples[first, j]]]
+            held = float((published * shares).sum()) + suppressed
             loss += float(self.weights[j]) * (held - least) / max(domain.rows - least, 1e-9)
         return max(0.0, loss)  # where nothing is lost, sums of shares may be rounded to less than nothing
 

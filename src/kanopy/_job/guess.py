@@ -21,6 +21,7 @@ from kanopy._mixins import ReprMixin, shown_by
 from kanopy._table.official.classified import OfficialColumns, proposed, with_classified_roles
 from kanopy._table.official.places import place_guesses
 from kanopy._table.roles import Role
+from kanopy._usage import checked
 from kanopy.hierarchy.ordinal import in_known_order
 from kanopy.hierarchy.ranges import bands_in_order
 
@@ -77,6 +78,7 @@ class _Read:
 
 
 @public("kanopy")
+@checked
 def guess_job(data: Any, source: str = "", *, layout: Layout | None = None) -> GuessedJob:
     """A first job for a table (a frame, columns or a path), with the reasons: what `kanopy init` writes.
 

@@ -306,27 +306,25 @@ def _fitted(
     unit_of_row: Ints | None,
 ) -> dict[str, Hierarchy]:
     """Hierarchies of numeric columns that nobody gave one, cut where the release loses least."""
+    limited = job.min_levels.keys() | job.max_levels.keys()
+    names = [name for name in job.quasi if chosen_automatically(job.hierarchies.get(name)) and name not in limited]
+    if not names:
+        return {}
     from kanopy._table.column import typed_column
     from kanopy.hierarchy.builders.rounding import Round
     from kanopy.hierarchy.suggest import readable
 
     columns = {}
-    for name in job.quasi:
-        if chosen_automatically(job.hierarchies.get(name)) and not {name} & (
-            job.min_levels.keys() | job.max_levels.keys()
-        ):
-            column = typed_column(
-                frame[name],
-                missing_tokens=job.missing_tokens,
-                name=name,
-                multiplicity=multiplicity,
-                unit_of_row=unit_of_row,
-            )
-            column = None if column is None else column.inferred()
-            if column is None or column.kind not in Round.fits or column.size <= 2:
-                continue
-            if isinstance(readable(column, job.k)[0], Round):  # and no codes
-                columns[name] = column
+    for name in names:
+        column = typed_column(
+            frame[name], missing_tokens=job.missing_tokens, name=name, multiplicity=multiplicity,
+            unit_of_row=unit_of_row,
+        )  # fmt: skip
+        column = None if column is None else column.inferred()
+        if column is None or column.kind not in Round.fits or column.size <= 2:
+            continue
+        if isinstance(readable(column, job.k)[0], Round):  # and no codes
+            columns[name] = column
     if not columns:
         return {}
     from kanopy._core.units import Units

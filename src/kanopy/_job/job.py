@@ -45,6 +45,7 @@ from kanopy._parameters import Declared, parameters_of
 from kanopy._table import policies
 from kanopy._table.policies import ONCE
 from kanopy._table.roles import LEAVE_OUT, ROLES, UNPUBLISHED_ROLES, settle_roles
+from kanopy._usage import checked
 from kanopy.hierarchy.builders.base import Builder
 from kanopy.hierarchy.hierarchy import Hierarchy
 from kanopy.privacy.base import Model
@@ -421,20 +422,12 @@ class Job(Declared):
         return self.replaced(**changes)
 
     def explicit(self) -> Job:
-        """The same job, with k and algorithm said.
+        """The same job with k and algorithm said, as it is written down.
 
         >>> print(Job(quasi="age").explicit().to_toml().splitlines()[0])
         k = 5
         """
         return self if self.protect and not self.quasi else self.replaced(k=self.k, algorithm=self.algorithm)
-
-    def shown(self) -> Job:
-        """The same job with k and algorithm said, as it is written down.
-
-        >>> Job(quasi="age", population="postgresql://ann:secret@host/all").shown().population
-        'postgresql://ann:…@host/all'
-        """
-        return self.explicit()
 
     def with_budget(self, budget: float | int | str) -> Job:
         """A copy whose algorithm may take so long (`5s`, `2m`); an error if it cannot be given a time.
@@ -473,6 +466,7 @@ class Job(Declared):
         return job_to_dict(self)
 
     @classmethod
+    @checked
     def from_dict(cls, plain: Mapping[str, Any], *, folder: Path | None = None) -> Job:
         """From plain data; paths of hierarchies are taken relative to `folder`."""
         from kanopy._job.job_file import job_from_dict
@@ -486,6 +480,7 @@ class Job(Declared):
         return job_to_toml(self)
 
     @classmethod
+    @checked
     def from_toml(cls, text: str, *, folder: Path | None = None) -> Job:
         """From the text of a TOML job file."""
         from kanopy._job.job_file import job_from_text
@@ -493,6 +488,7 @@ class Job(Declared):
         return job_from_text(text, folder)
 
     @classmethod
+    @checked
     def read(cls, path: str | Path) -> Job:
         """From a `.toml` or `.json` job file; hierarchy paths are relative to it."""
         from kanopy._job.job_file import read_job

@@ -70,7 +70,8 @@ def job_to_dict(job: Job) -> dict[str, Any]:
     """What was said of a job as plain data; its columns under `columns`."""
     columns: dict[str, dict[str, Any]] = {name: {"role": role} for name, role in job.roles.items()}
     for key, field in PER_COLUMN.items():
-        for name, value in getattr(job, field).items():
+        # A treatment takes k and the unit from the job that it is in: those are said there.
+        for name, value in (job._said_protect if key == "protect" else getattr(job, field)).items():
             plainly = list(value) if isinstance(value, tuple) else value
             plainly = value.to_dict() if key == "protect" else plainly
             columns.setdefault(name, {})[key] = _source_to_plain(value) if key == "hierarchy" else plainly

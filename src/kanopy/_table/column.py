@@ -72,24 +72,23 @@ def column_values(
         stands = pl.DataFrame([rows.rename("value"), pl.Series("count", multiplicity)])
         table = stands.group_by("value").agg(pl.col("count").sum()).sort("value")
     tokens = {"", *missing_tokens}
-    place_of_label: dict[str, int] = {}
-    places = []
-    for label in labels_of(table["value"]):
-        is_missing = label is None or (label.strip() if strip else label) in tokens
-        places.append(-1 if label is None or is_missing else place_of_label.setdefault(label, len(place_of_label)))
-    place_codes = np.array(places, np.int32)
+    if table["value"].dtype == pl.String and not strip:
+        # Different texts have different labels: nothing to look up one by one.
+        there = (table["value"].is_not_null() & ~table["value"].is_in(list(tokens))).fill_null(False)
+        labels: list[str] = table["value"].filter(there).to_list()
+        is_known = there.to_numpy()
+        place_codes = np.where(is_known, np.cumsum(is_known) - 1, -1).astype(np.int32)
+    else:
+        place_of_label: dict[str, int] = {}
+        places = []
+        for label in labels_of(table["value"]):
+            is_missing = label is None or (label.strip() if strip else label) in tokens
+            places.append(-1 if label is None or is_missing else place_of_label.setdefault(label, len(place_of_label)))
+        place_codes, labels = np.array(places, np.int32), list(place_of_label)
     multiplicity = table["count"].to_numpy().astype(np.int64)
-    counts = np.bincount(place_codes[place_codes >= 0], multiplicity[place_codes >= 0], len(place_of_label)).astype(
-        np.int64
-    )
+    counts = np.bincount(place_codes[place_codes >= 0], multiplicity[place_codes >= 0], len(labels)).astype(np.int64)
     return Values(
-        list(place_of_label),
-        counts,
-        int(multiplicity[place_codes < 0].sum()),
-        rows,
-        table["value"],
-        multiplicity,
-        place_codes,
+        labels, counts, int(multiplicity[place_codes < 0].sum()), rows, table["value"], multiplicity, place_codes
     )
 
 

@@ -17,6 +17,7 @@ import polars.selectors as cs
 
 from kanopy._errors import InputError, near_miss
 from kanopy._table.survey import survey as survey
+from kanopy._usage import checked
 
 if TYPE_CHECKING:
     from kanopy.hierarchy.hierarchy import Hierarchy
@@ -36,6 +37,7 @@ ADULT_QUASI_IDENTIFIERS = (
 """The columns of Adult that others may know about a person; `income` is its sensitive one."""
 
 
+@checked
 def adult(*, complete: bool = False) -> pl.DataFrame:
     """The Adult data set: 48,842 people from the United States census of 1994, in file order.
 
@@ -50,6 +52,7 @@ def adult(*, complete: bool = False) -> pl.DataFrame:
     return frame.drop_nulls() if complete else frame
 
 
+@checked
 def adult_hierarchies() -> dict[str, Hierarchy]:
     """A hierarchy for every column of Adult that has a use for one.
 
@@ -65,6 +68,7 @@ def adult_hierarchies() -> dict[str, Hierarchy]:
     return hierarchies
 
 
+@checked
 def path(name: str) -> Path:
     """Where a bundled file lies: `adult.parquet` or the folder `adult_hierarchies`.
 
@@ -78,6 +82,7 @@ def path(name: str) -> Path:
     return bundled
 
 
+@checked
 def write_adult_csv(target: str | Path, *, complete: bool = False) -> Path:
     """Write Adult as a comma-separated file, as an example to run commands on.
 

@@ -130,6 +130,14 @@ def without_index(data: Any, roles: Collection[str], *, keep: bool = False) -> t
 
 
 def _from_columns(data: Mapping[Any, Any]) -> pl.DataFrame:
+    wrong = [
+        name for name, values in data.items() if isinstance(values, (str, bytes)) or not hasattr(values, "__len__")
+    ]
+    if wrong:
+        raise DataError(
+            f"A dictionary is read as columns, each with a list of values, but {some(wrong)} "
+            f"{'holds' if len(wrong) == 1 else 'hold'} none. Give one value per record."
+        )
     lengths = {str(name): len(values) for name, values in data.items()}
     if len(set(lengths.values())) > 1:
         raise DataError(f"The columns have different lengths: {lengths}. Give each one value per record.")

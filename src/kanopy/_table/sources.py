@@ -18,9 +18,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import urllib.error
-import urllib.parse
-import urllib.request
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -36,6 +33,7 @@ from kanopy._lazy import public
 from kanopy._table.delimited import COMPRESSIONS, check_columns, decompress, read_delimited
 from kanopy._table.dialects import Dialect, Read
 from kanopy._table.formats.layout import Layout
+from kanopy._usage import checked
 
 KINDS: dict[str, str] = {
     ".csv": "csv",
@@ -98,6 +96,7 @@ def is_source(data: object) -> bool:
 
 
 @public("kanopy")
+@checked
 def read_table(
     source: str | os.PathLike[str],
     *,
@@ -211,6 +210,9 @@ def local_path(source: str | os.PathLike[str]) -> Path | None:
     if text.startswith((*POSTGRES, "http://", "https://")):
         return None
     if text.startswith("file://"):
+        import urllib.parse
+        import urllib.request
+
         text = urllib.request.url2pathname(urllib.parse.urlparse(text).path)
     return split_source(text)[0]
 
@@ -340,6 +342,10 @@ def _unreadable(path: Path, what: str, error: Exception) -> DataError:
 
 def _read_url(url: str, columns: list[str] | None, layout: Layout) -> Source:
     """Fetch a file and read it; nothing of it stays on disk."""
+    import urllib.error
+    import urllib.parse
+    import urllib.request
+
     if url.startswith("file://"):
         path = urllib.request.url2pathname(urllib.parse.urlparse(url).path)
         return read_source(path, columns=columns, layout=layout)

@@ -32,6 +32,7 @@ from kanopy.app.project import Project, safe_name
 from kanopy.app.stages import next_stage, stages
 from kanopy.app.task_cache import Superseded
 from kanopy.app.widgets.elements import button, labelled, own_file, tip
+from kanopy.app.widgets.grid import Choice
 from kanopy.attacks.policies import POLICIES
 
 PAGES: tuple[type[Page], ...] = (
@@ -218,11 +219,9 @@ class Session:
             self.redo = button("", lambda: self._step("redo"), icon="redo", kind="quiet")
             self.onward = button("Next", self._go_on, icon="arrow_forward", kind="main")
             stored_theme = self.controller.project.theme
-            theme = ui.toggle(
-                {"auto": "Auto", "light": "Light", "dark": "Dark"},
-                value=stored_theme if stored_theme in THEMES else "auto",
+            theme = Choice(
+                {"auto": "Auto", "light": "Light", "dark": "Dark"}, stored_theme if stored_theme in THEMES else "auto"
             )
-            theme.classes("roles").props("no-caps unelevated dense toggle-color=primary")
             theme.on_value_change(lambda event: self._set_theme(event.value))
             labelled(theme, "Colours: as the system, light or dark")
 

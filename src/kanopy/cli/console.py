@@ -54,11 +54,37 @@ def wants_json() -> bool:
     return _json_mode
 
 
+class Drawing:
+    """A Rich console that also prints plain lines, in which brackets are letters."""
+
+    def __init__(self, console: Any) -> None:
+        self._console = console
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._console, name)
+
+    def line(self, text: str, style: str = "", **options: Any) -> None:
+        """Print a text as it is, without markup."""
+        from rich.text import Text
+
+        self._console.print(Text(text, style), **options)
+
+    def headed(self, head: str, style: str, text: str, rest: str = "default") -> None:
+        """Print a text behind a head in another style."""
+        from rich.text import Text
+
+        self._console.print(Text(head, style=style).append(text, style=rest))
+
+    def verdict(self, holds: bool, text: str) -> None:
+        """Print a text behind a mark that says whether something holds."""
+        self.headed(*(("✓ ", "bold green") if holds else ("✗ ", "bold red")), text)
+
+
 def console() -> Any:
-    """A Rich console: on standard error when JSON or a table owns standard output."""
+    """Where results are drawn: on standard error when JSON or a table owns standard output."""
     from rich.console import Console
 
-    return Console(stderr=_json_mode or _table_mode, highlight=False, soft_wrap=False)
+    return Drawing(Console(stderr=_json_mode or _table_mode, highlight=False, soft_wrap=False))
 
 
 @contextmanager
@@ -206,20 +232,31 @@ def fail(error: KanopyError) -> int:
 @contextmanager
 def progress_bar() -> Iterator[Callback]:
     """A callback that draws a progress bar on standard error while the block runs (nothing when piped)."""
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+    stages: list[str] = []
+
+    def log(step: Step) -> None:
+        if step.stage not in stages[-1:]:
+            stages.append(step.stage)
+            logs.line("stage", stage=step.stage)
+
+    def wait(step: Step) -> None:
+        if step.stage.startswith("preparing") and not stages:
+            stages.append(step.stage)
+            often = "every run, because the cache folder is not writable (NUMBA_CACHE_DIR sets another)"
+            often = "the first run, once" if "first" in step.note else often
+            note(f"Compiled code is prepared in {often}; this takes some seconds.")
 
     if logs.is_on():
-        stages: list[str] = []
-
-        def log(step: Step) -> None:
-            if step.stage not in stages[-1:]:
-                stages.append(step.stage)
-                logs.line("stage", stage=step.stage)
-
         yield log
         return
+    from rich.console import Console
+
     stream = Console(stderr=True)
+    if not stream.is_terminal:
+        yield wait
+        return
+    from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
     bar = Progress(
         SpinnerColumn(),
         TextColumn("{task.description}", markup=False),
@@ -228,19 +265,11 @@ def progress_bar() -> Iterator[Callback]:
         TimeElapsedColumn(),
         console=stream,
         transient=True,
-        disable=not stream.is_terminal,
     )
     with bar:
         task = bar.add_task("starting", total=None, note="")
 
-        stages_shown: list[str] = []
-
         def show(step: Step) -> None:
-            if step.stage.startswith("preparing") and not stages_shown and not stream.is_terminal:
-                stages_shown.append(step.stage)
-                often = "every run, because the cache folder is not writable (NUMBA_CACHE_DIR sets another)"
-                often = "the first run, once" if "first" in step.note else often
-                note(f"Compiled code is prepared in {often}; this takes some seconds.")
             total = None if step.fraction is None else 1.0
             bar.update(task, description=step.stage, total=total, completed=step.fraction or 0.0, note=step.note)
 

@@ -107,15 +107,14 @@ def build(
             semantics.write_senses_of(proposal, output)
 
     def show(console: Any) -> None:
-        from rich.text import Text
 
-        console.print(Text(_tree_or_levels(built)))
+        console.line(_tree_or_levels(built))
         if proposal is not None:
             semantics.show_proposal(console, proposal)
         for note in notes:
-            console.print(Text(note))
+            console.line(note)
         if output is not None:
-            console.print(Text(f"Written to {output}"))
+            console.line(f"Written to {output}")
 
     result = build_json(builder, built, reduced) | ({"notes": list(notes)} if notes else {})
     emit(result | (semantics.proposal_json(proposal) if wants_json() and proposal is not None else {}), show)
@@ -223,11 +222,10 @@ def show_file(
             written.append(str(target))
 
     def show(console: Any) -> None:
-        from rich.text import Text
 
-        console.print(Text(tree_text(h, lines=lines) if h.nested else _tree_or_levels(h)))
+        console.line(tree_text(h, lines=lines) if h.nested else _tree_or_levels(h))
         for target in written:
-            console.print(Text(f"Written to {target}"))
+            console.line(f"Written to {target}")
 
     emit({**outline(h).to_dict(), "written": written}, show)
 
@@ -299,8 +297,6 @@ def suggest(
         write_whole(html, suggestions_page(column, k, drawn), private=True)
 
     def show(console: Any) -> None:
-        from rich.text import Text
-
         rows = (
             (_called(entry.builder), f"{entry.loss:.4f}", f"{entry.typical_loss:.4f}",
              *(() if given["job"] is None else ("–" if release is None else f"{release:.4f}",)), f"{entry.groups:,}",
@@ -311,17 +307,15 @@ def suggest(
         console.print(grid(("method", ">loss", ">typical loss", *released, ">groups", ">levels"), rows))
         for entry in ranking:
             levels = [", ".join(labels) for labels in _first_labels(entry.hierarchy)]
-            console.print(Text(f"{_called(entry.builder)}: {' | '.join(levels)}"))
+            console.line(f"{_called(entry.builder)}: {' | '.join(levels)}")
             if entry.unsure:
-                console.print(Text(f"  uncertain meaning: {len(entry.unsure)} ({some(entry.unsure)})", style="yellow"))
-        console.print(Text(f"Best: {ranking[0].method}: {ranking[0].reason}."))
-        console.print(
-            Text(f"Loss: at the lowest level with groups of at least {k} rows; typical: averaged over larger k.")
-        )
+                console.line(f"  uncertain meaning: {len(entry.unsure)} ({some(entry.unsure)})", style="yellow")
+        console.line(f"Best: {ranking[0].method}: {ranking[0].reason}.")
+        console.line(f"Loss: at the lowest level with groups of at least {k} rows; typical: averaged over larger k.")
         if note:
-            console.print(Text(note))
+            console.line(note)
         if html is not None:
-            console.print(Text(f"Drawn in {html}"))
+            console.line(f"Drawn in {html}")
 
     emit({"column": column, "k": k, "best": ranking[0].method, "note": note, "ranking": listed}, show)
 
@@ -400,15 +394,13 @@ def compare(
     ]
 
     def show(console: Any) -> None:
-        from rich.text import Text
-
         rows = (
             (str(entry["file"]), str(entry["leaves"]), str(entry["height"]), _short(entry["nodes_per_level"]),
              "" if entry["loss"] is None else f"{entry['loss']:.4f}")
             for entry in listed
         )  # fmt: skip
         console.print(grid(("file", ">values", ">height", "nodes per level", ">loss"), rows))
-        console.print(Text(_agreement(files, comparison.groups, comparison.shared_groups, comparison.same)))
+        console.line(_agreement(files, comparison.groups, comparison.shared_groups, comparison.same))
 
     emit(
         {

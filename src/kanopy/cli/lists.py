@@ -37,7 +37,7 @@ def algorithms(name: Name = None) -> None:
             facts = f"  {entry['recoding']} · models: {entry['models']} · {entry['proves'] or 'heuristic'}"
             if entry["anytime"]:
                 facts += " · stops at any time"
-            out.print(Text(entry["name"], style="bold").append(facts, style="not bold dim"))
+            out.headed(entry["name"], "bold", facts, "not bold dim")
             sentence = f"{entry['does'][0].upper()}{entry['does'][1:]}. {entry['source']}. For {entry['attributes']}."
             out.print(Padding(Text(sentence), (0, 0, 0, 2)))
             show_declared(out, entry)
@@ -172,7 +172,7 @@ def treatments(name: Name = None) -> None:
         for entry in listed:
             secret = {"none": "", "seed": " · secret random numbers", "key": " · needs a key"}[entry["secret"]]
             facts = f"  {entry['takes']}{' · piece by piece' if entry['piecewise'] else ''}{secret}"
-            out.print(Text(entry["name"], style="bold").append(facts, style="not bold dim"))
+            out.headed(entry["name"], "bold", facts, "not bold dim")
             does = f"{entry['does'][0].upper()}{entry['does'][1:]}"
             sentence = f"{does}. Guarantees: {entry['guarantees']}. Not: {entry['lacks']}."
             out.print(Padding(Text(sentence), (0, 0, 0, 2)))
@@ -220,7 +220,6 @@ def treatments_given(texts: Iterable[str]) -> dict[str, Any]:
 
 def show_treatments(out: Any, result: Any) -> None:
     """What was found to hold of treated columns."""
-    from rich.text import Text
 
     for check in result.treated.checks:
-        out.print(Text("✓ ", style="bold green").append(check, style="not bold default"))
+        out.headed("✓ ", "bold green", check, "not bold default")

@@ -31,7 +31,6 @@ def app(
     ] = "",
 ) -> None:
     """Open the page: look at hierarchies, move sliders, take the release home. Everything stays on this machine."""
-    from rich.text import Text
 
     from kanopy._table.sources import check_source
     from kanopy.app.server import serve
@@ -41,7 +40,7 @@ def app(
 
     def ready(address: str, opener: Path) -> None:
         words = f"{address}\nThe work is kept in {project}. Ctrl-C ends it."
-        emit({"address": address, "project": str(project)}, lambda out: out.print(Text(words), soft_wrap=True))
+        emit({"address": address, "project": str(project)}, lambda out: out.line(words, soft_wrap=True))
         if browser:
             import webbrowser
 

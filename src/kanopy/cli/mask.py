@@ -223,7 +223,6 @@ def _diversity(text: str | None, sensitive: tuple[str, ...]) -> dict[str, Any]:
 
 def show_masking(out: Any, result: Any, output: str, report: Path | None) -> None:
     """Draw what a masking did."""
-    from rich.text import Text
 
     from kanopy.cli.release import show_seconds, show_untouched
 
@@ -233,13 +232,12 @@ def show_masking(out: Any, result: Any, output: str, report: Path | None) -> Non
     looked_after = {*columns, *result.job.pseudonymize, *guarded}
     as_they_are = [name for name in result.frame.columns if name not in looked_after]
     if as_they_are:
-        out.print(
-            Text("! ", style="bold yellow").append(
-                f"Only {', '.join(columns)} {'is' if len(columns) == 1 else 'are'} protected. Published unchanged, "
-                f"and not protected: {', '.join(as_they_are)}. Name columns that an attacker may know with --quasi.",
-                style="default not bold",
-            )
-        )
+        out.headed(
+            "! ", "bold yellow",
+            f"Only {', '.join(columns)} {'is' if len(columns) == 1 else 'are'} protected. Published unchanged, "
+            f"and not protected: {', '.join(as_they_are)}. Name columns that an attacker may know with --quasi.",
+            "default not bold",
+        )  # fmt: skip
     if result.masked.guarantees_k:
         out.print(
             f"[bold green]✓[/] Every published combination of {', '.join(columns)} is shared by at least "
@@ -262,7 +260,7 @@ def show_masking(out: Any, result: Any, output: str, report: Path | None) -> Non
                 for substitution in substitutions[:10])  # fmt: skip
         out.print(grid(("from", "to", ">people", ">similarity"), rows))
     if len(substitutions) > 10:
-        out.print(Text(f"… and {len(substitutions) - 10:,} more substitutions", style="dim"))
+        out.line(f"… and {len(substitutions) - 10:,} more substitutions", style="dim")
     out.print(
         f"semantic quality {summary['semantic_quality']:.4f} ({summary['measure']}), of the "
         f"{counted(summary['changed_answers'], 'changed answer')} {_mean(summary['similarity_of_changes'])} · "
@@ -273,7 +271,7 @@ def show_masking(out: Any, result: Any, output: str, report: Path | None) -> Non
         f"DM {summary['dm']:,} · C_AVG {summary['c_avg']:.2f}"
     )
     show_seconds(out, summary["seconds"])
-    out.print(Text(f"Release: {output}" + (f"   Report: {report}" if report else "")), soft_wrap=True)
+    out.line(f"Release: {output}" + (f"   Report: {report}" if report else ""), soft_wrap=True)
 
 
 def _mean(similarity: float | None) -> str:

@@ -268,7 +268,7 @@ def _show_release(out: Any, result: Any, output: str, report: Path | None) -> No
         lines.append((name, *level, Text(f"{loss:.3f} ").append(f"{'█' * round(loss * 20):<20}", style="cyan")))
     out.print(grid(("column", *((">level", ">of") if levels else ()), ">loss"), lines))
     for model in result.job.models:
-        out.print(Text("✓ ", style="bold green").append(model.said(result.counted), style="not bold default"))
+        out.headed("✓ ", "bold green", model.said(result.counted), "not bold default")
     rows, suppressed = result.domain.rows, solution.recoding.suppressed_rows
     out.print(
         f"{result.job.metric} {figure(result.score)} · {counted(rows, 'row')} · "
@@ -293,12 +293,11 @@ def _show_release(out: Any, result: Any, output: str, report: Path | None) -> No
 
         show_treatments(out, result)
     show_seconds(out, result.clock.total())
-    out.print(Text(f"Release: {output}" + (f"   Report: {report}" if report else "")), soft_wrap=True)
+    out.line(f"Release: {output}" + (f"   Report: {report}" if report else ""), soft_wrap=True)
 
 
 def _show_pushdown(out: Any, result: Any, output: str) -> None:
     """A release whose different rows stayed where they are: what was counted on it there."""
-    from rich.text import Text
 
     out.print(
         f"[bold green]✓[/] Every published combination of {counted(len(result.job.quasi), 'quasi-identifier')} is "
@@ -306,7 +305,7 @@ def _show_pushdown(out: Any, result: Any, output: str) -> None:
         "written."
     )
     for model in result.job.models:
-        out.print(Text("✓ ", style="bold green").append(model.said(), style="not bold default"))
+        out.headed("✓ ", "bold green", model.said(), "not bold default")
     if result.levels is not None:
         heights = (hierarchy.height for hierarchy in result.hierarchies.values())
         lines = [(name, str(level), str(of)) for (name, level), of in zip(result.levels.items(), heights, strict=True)]
@@ -320,21 +319,19 @@ def _show_pushdown(out: Any, result: Any, output: str) -> None:
 
 def show_lost(out: Any, result: Any) -> None:
     """Say first where a column is wiped or most of the detail is gone, and what would help."""
-    from rich.text import Text
 
     from kanopy.report.text import lost_words
 
     lost = lost_words(result.losses.get("loss"), result.wiped)
     if not lost:
         return
-    out.print(Text("! ", style="bold yellow").append(lost, style="default"))
+    out.headed("! ", "bold yellow", lost)
     for advice_item in result.advice:
-        out.print(Text(f"  loss {advice_item.loss:.3f} if {advice_item.change} ({advice_item.option})"))
+        out.line(f"  loss {advice_item.loss:.3f} if {advice_item.change} ({advice_item.option})")
 
 
 def show_untouched(out: Any, result: Any) -> None:
     """Name the columns that are published unchanged, and what guards the sensitive ones."""
-    from rich.text import Text
 
     guarded: dict[str, list[str]] = {}
     treated = changed_columns(result.job)
@@ -350,7 +347,7 @@ def show_untouched(out: Any, result: Any) -> None:
         for how, names in guarded.items()
     ]
     if phrases:
-        out.print(Text(f"Published unchanged: {('; ' if several else ', ').join(phrases)}"))
+        out.line(f"Published unchanged: {('; ' if several else ', ').join(phrases)}")
 
 
 def show_seconds(out: Any, seconds: dict[str, float]) -> None:
@@ -417,22 +414,21 @@ def init(
     write_whole(output, text.encode("utf-8"), private=True)
 
     def show(out: Any) -> None:
-        from rich.text import Text
 
         keys = {"column": "column", "role": "role", "hierarchy": "hierarchy", "why": "reason"}
         # What the steward has to decide comes first; the others stay in the order of the table.
         order = sorted(guessed.columns, key=lambda column: column["role"] != "undecided")
         out.print(grid(keys, ([column[key] or "" for key in keys.values()] for column in order)))
         for line in guessed.decide:
-            out.print(Text(line, style="bold"))
+            out.line(line, style="bold")
         if written:
-            out.print(Text(f"The hierarchies are in {hierarchies}. Check and edit them. They are for internal use."))
+            out.line(f"The hierarchies are in {hierarchies}. Check and edit them. They are for internal use.")
         if not guessed.job.quasi:
-            out.print(Text(f"Wrote {output}. The job cannot run yet: give a column the role quasi-identifier."))
+            out.line(f"Wrote {output}. The job cannot run yet: give a column the role quasi-identifier.")
             return
-        out.print(Text(f"Wrote {output}. Read it, correct it, then run:"))
-        out.print(
-            Text(f"  kanopy anonymize {shown_address(data)} --job {output} -o release.csv --report report.html"),
+        out.line(f"Wrote {output}. Read it, correct it, then run:")
+        out.line(
+            f"  kanopy anonymize {shown_address(data)} --job {output} -o release.csv --report report.html",
             soft_wrap=True,
         )
 

@@ -51,8 +51,8 @@ def reproduce(
             rows = reproduction.rows()
             for word in MARKS:
                 if count := sum(verdict_word == word for _, verdict_word, _ in rows):
-                    console.print(Text(f"{MARKS[word]} {count} of {len(rows)} items: {word}"))
-            console.print(Text(f"{len(written)} files written; open {written[-1]}"))
+                    console.line(f"{MARKS[word]} {count} of {len(rows)} items: {word}")
+            console.line(f"{len(written)} files written; open {written[-1]}")
             return
         table = Table(title=reproduction.title, title_justify="left", show_lines=True)
         for heading in ("The paper says", "Published", "Here", "Verdict"):
@@ -61,6 +61,6 @@ def reproduce(
             verdict = Text(claim.verdict, style=STYLES[claim.verdict])
             table.add_row(Text(claim.claim), Text(claim.published), Text(claim.ours), verdict)
         console.print(table)
-        console.print(Text(f"{len(written)} files written; open {written[-1]}"))
+        console.line(f"{len(written)} files written; open {written[-1]}")
 
     emit({**reproduction.json(), "files": [str(path) for path in written]}, show)

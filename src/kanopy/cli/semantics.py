@@ -153,10 +153,9 @@ def improve(
     }
 
     def show(console: Any) -> None:
-        from rich.text import Text
 
         if not improvement.edits:
-            console.print(Text(f"{file}: {what} {improvement.before:.4f}. No single edit lowers it."))
+            console.line(f"{file}: {what} {improvement.before:.4f}. No single edit lowers it.")
         else:
             steps = [("as it is", "", improvement.before), *((e.message, e.why, e.score) for e in improvement.edits)]
             rows = ((words, why, f"{score:.4f}") for words, why, score in steps)
@@ -166,7 +165,7 @@ def improve(
                     " ".join(f"{vars(one)[name]:.4f}" for one in quality.levels) for quality in (before, after)
                 )
                 title = "LevelGSL" if name == "gsl" else "mean"
-                console.print(Text(f"{title} before: {then}\n{title} after:  {now}"))
+                console.line(f"{title} before: {then}\n{title} after:  {now}")
         _show_written(console, written)
 
     emit(result, show)
@@ -192,12 +191,11 @@ def proposal_json(proposal: Proposal) -> dict[str, Any]:
 
 def show_proposal(console: Any, proposal: Proposal) -> None:
     """The score of a proposed hierarchy and what to know about it."""
-    from rich.text import Text
 
     levels = " ".join(f"{score:.4f}" for score in proposal.level_scores)
-    console.print(Text(f"VghGSL {proposal.score:.4f} (levels: {levels})"))
+    console.line(f"VghGSL {proposal.score:.4f} (levels: {levels})")
     for note in proposal.notes:
-        console.print(Text(f"Note: {note}", style="yellow"))
+        console.line(f"Note: {note}", style="yellow")
 
 
 def _choices(file: Path, senses: Path | None, *, may_be_new: bool = False) -> SenseChoices | None:
@@ -247,18 +245,14 @@ def _show_quality(console: Any, name: str, quality: SemanticQuality) -> None:
     console.print(
         Text.assemble((name, "bold"), f"  VghGSL {quality.score:.4f}  ({quality.measure}, {quality.ontology})")
     )
-    console.print(
-        Text(
-            f"With the mean of each level {quality.mean_score:.4f}; groups agree with meaning "
-            f"{quality.agreement:.2f} (1: fully, 0: like a shuffled copy)"
-        )
+    console.line(
+        f"With the mean of each level {quality.mean_score:.4f}; groups agree with meaning "
+        f"{quality.agreement:.2f} (1: fully, 0: like a shuffled copy)"
     )
     values, labels = quality.coverage
-    console.print(
-        Text(
-            f"The score measures what {quality.ontology} knows: {values:.0%} of the values and {labels:.0%} of the "
-            "labels above them. Unknown values and labels count as lost.".replace("%", " %")
-        )
+    console.line(
+        f"The score measures what {quality.ontology} knows: {values:.0%} of the values and {labels:.0%} of the "
+        "labels above them. Unknown values and labels count as lost.".replace("%", " %")
     )
     table = grid(("level", ">LevelGSL", ">mean", ">sd", ">weight", ">weighted", "worst transitions"), ())
     for level, weight in zip(quality.levels, quality.weights, strict=True):
@@ -275,15 +269,15 @@ def _show_quality(console: Any, name: str, quality: SemanticQuality) -> None:
     if close := quality.too_close():
         labels_shown = ", ".join(f"{c.leaf} → {c.ancestor} ({c.loss:.4f})" for c in close[:SHOWN_WORST])
         more = f" and {len(close) - SHOWN_WORST} more" if len(close) > SHOWN_WORST else ""
-        console.print(Text(f"Labels that may reveal their value, because they are close to it: {labels_shown}{more}"))
+        console.line(f"Labels that may reveal their value, because they are close to it: {labels_shown}{more}")
     if quality.faults:
-        console.print(Text(f"Faults ({len(quality.faults)}):", style="yellow"))
+        console.line(f"Faults ({len(quality.faults)}):", style="yellow")
         for fault in quality.faults[:SHOWN_FAULTS]:
-            console.print(Text(f"  {fault.kind}: {fault.message}"))
+            console.line(f"  {fault.kind}: {fault.message}")
         if len(quality.faults) > SHOWN_FAULTS:
-            console.print(Text(f"  … and {len(quality.faults) - SHOWN_FAULTS} more (see --json)"))
+            console.line(f"  … and {len(quality.faults) - SHOWN_FAULTS} more (see --json)")
     else:
-        console.print(Text("No faults found.", style="green"))
+        console.line("No faults found.", style="green")
     _show_senses(console, quality.senses)
     console.print()
 
@@ -292,16 +286,12 @@ def _show_senses(console: Any, senses: Senses) -> None:
     """How the labels were found, in a line or two; the rest is in the senses file."""
     from collections import Counter
 
-    from rich.text import Text
-
     counts = Counter(choice.how for choice in senses.values())
-    console.print(Text("Labels: " + ", ".join(f"{count} {how}" for how, count in counts.most_common())))
+    console.line("Labels: " + ", ".join(f"{count} {how}" for how, count in counts.most_common()))
     if ambiguous := senses.ambiguous:
         labels_shown = ", ".join(f"{c.label} as {senses.name(c.label)}" for c in ambiguous[:5])
         more = f" and {len(ambiguous) - 5} more" if len(ambiguous) > 5 else ""
-        console.print(
-            Text(f"Ambiguous, read in the most frequent sense: {labels_shown}{more}. Correct with --write-senses.")
-        )
+        console.line(f"Ambiguous, read in the most frequent sense: {labels_shown}{more}. Correct with --write-senses.")
 
 
 def _show_ranking(console: Any, ranking: list[dict[str, Any]], level_score: str) -> None:
@@ -314,7 +304,6 @@ def _show_ranking(console: Any, ranking: list[dict[str, Any]], level_score: str)
 
 
 def _show_written(console: Any, written: list[str]) -> None:
-    from rich.text import Text
 
     for target in written:
-        console.print(Text(f"Written to {target}"))
+        console.line(f"Written to {target}")

@@ -120,9 +120,9 @@ def _show_comparison(out: Any, comparison: Any, output: Path | None) -> None:
         if entry.reason is not None:
             reasons.setdefault(entry.reason, []).append(entry.name)
     for reason, names in reasons.items():
-        out.print(Text(f"{', '.join(names)}: ", style="bold yellow").append(reason, style="not bold default"))
+        out.headed(f"{', '.join(names)}: ", "bold yellow", reason, "not bold default")
     if output is not None:
-        out.print(Text(f"Comparison: {output}"))
+        out.line(f"Comparison: {output}")
 
 
 def _about_people(out: Any, comparison: Any) -> None:
@@ -237,7 +237,6 @@ def _map_chart(exploration: Any) -> dict[str, Any]:
 
 
 def _show_map(out: Any, exploration: Any, output: Path | None) -> None:
-    from rich.text import Text
 
     solved = [point for point in exploration.points if point.loss is not None]
     titles = (
@@ -262,4 +261,4 @@ def _show_map(out: Any, exploration: Any, output: Path | None) -> None:
         + f". {exploration.judged:,} candidates were grouped."
     )
     if output is not None:
-        out.print(Text(f"Map: {output}"))
+        out.line(f"Map: {output}")

@@ -28,6 +28,7 @@ from kanopy._table.streams.scans import require_same_columns
 from kanopy.engine import statements as sql
 from kanopy.engine.contract import MOST, RecodePlan, Recount, in_order, most_different, require_few
 from kanopy.engine.pushdown import CELLS, GROUPS, Solve
+from kanopy.engine.spark_rows import without_pandas
 from kanopy.engine.statements import FRAGMENTS, PAIRS, Statements
 
 LEAST_JAVA = 17
@@ -35,6 +36,7 @@ BROADCAST_ROWS = 1_000_000
 """Tables up to this length go to every executor; joins with longer ones sort."""
 ROWS_PER_PARTITION = 100_000
 PARTITIONS = "spark.sql.shuffle.partitions"
+NO_RECORDS = "The table has columns but no records. Give one with at least one record."
 ORDER, SOURCE, TREATED = "kanopy_order", "kanopy_source", "kanopy_treated"
 
 
@@ -176,7 +178,7 @@ class SparkEngine:
         counts = self.ask(f"select * from ({sql.count_statement(SOURCE, columns, sql.SPARK)}) c limit {most + 1}")
         require_few(counts.height, most)
         if not counts.height or not int(counts[counts.columns[-1]].sum()):
-            raise DataError("The table has columns but no records. Give one with at least one record.")
+            raise DataError(NO_RECORDS)
         return in_order(counts, columns)
 
     def distinct(self, columns: Sequence[str], most: int = MOST_VALUES) -> dict[str, pl.DataFrame | None]:
@@ -273,18 +275,20 @@ class SparkEngine:
         sample = treat(head.with_columns(pl.lit(0, pl.Int64).alias(spark_rows.TURN)) if digested else head)
         unchanged = {made[name]: kinds[name] for name in names if sample[name].dtype == head[name].dtype}
         renamed = sample.select(pl.col(name).alias(made[name]) for name in names)
-        like = spark_rows.schema_of(renamed, self.session, unchanged)
+        like, dtypes = spark_rows.schema_of(renamed, self.session, unchanged), dict(renamed.schema)
         if digested:
             table = spark_rows.with_turns(spark_rows.with_digests(table, digested))
 
         def columns_of(rows: pl.DataFrame) -> pl.DataFrame:
-            return treat(rows).select(pl.col(name).cast(renamed[made[name]].dtype).alias(made[name]) for name in names)
+            return treat(rows).select(pl.col(name).cast(dtypes[made[name]]).alias(made[name]) for name in names)
 
         return spark_rows.with_columns(table, columns_of, like)
 
     def require_rows_here(self, what: str) -> None:
         """Refuse to bring something of every row here, where there are too many."""
         rows, most = self.frame.count(), most_different()
+        if not rows:
+            raise DataError(NO_RECORDS)
         if rows > most:
             raise JobError(
                 f"{what} looks at all rows first, and there are {rows:,}, too many for one machine. Leave it out, "
@@ -360,7 +364,9 @@ class SparkPlace:
         empty = self._session.createDataFrame(like.to_arrow()).schema
         for field in empty.fields:
             field.dataType = kinds.get(field.name, field.dataType)
-        self._view(name, asked.groupBy("part").applyInArrow(_in_arrow(solve, like.columns), empty))
+        with without_pandas():
+            solved = asked.groupBy("part").applyInArrow(_in_arrow(solve, like.columns), empty)
+        self._view(name, solved)
 
     def forget(self, name: str | None = None) -> None:
         """Let go of what is kept under a name, or of everything."""

@@ -6,6 +6,8 @@ encrypts them if `spark.io.encryption.enabled` says so.
 
 from __future__ import annotations
 
+import contextlib
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
@@ -25,7 +27,16 @@ def with_columns(frame: Any, made: Callable[[pl.DataFrame], pl.DataFrame], like:
     from pyspark.sql.types import StructType
 
     schema = StructType([*frame.schema.fields, *like.fields])
-    return frame.mapInArrow(_appending(made, [field.name for field in schema.fields]), schema)
+    with without_pandas():
+        return frame.mapInArrow(_appending(made, [field.name for field in schema.fields]), schema)
+
+
+@contextlib.contextmanager
+def without_pandas() -> Iterator[None]:
+    """Nothing is said of the version of pandas, which Spark looks at even where pieces of rows are Arrow tables."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)
+        yield
 
 
 def schema_of(frame: pl.DataFrame, session: Any, own: Any = None) -> Any:

@@ -8,7 +8,7 @@ from typing import Any
 
 from kanopy._errors import InputError, KanopyError, near_miss, refuse, short
 from kanopy._lazy import public
-from kanopy._usage import Needs, refuse_in_vain
+from kanopy._usage import Needs, checked, refuse_in_vain
 from kanopy.hierarchy.builders.base import Builder
 from kanopy.hierarchy.builders.registry import BUILDERS
 from kanopy.masking.algorithms.registry import MASKINGS
@@ -30,6 +30,7 @@ class ContractBroken(InputError):
 
 
 @public("kanopy.extend")
+@checked
 def check(thing: Any, **settings: Any) -> tuple[str, ...]:
     """Try everything that Kanopy relies on; one error lists what does not hold, otherwise the names of the checks.
 
@@ -57,6 +58,7 @@ def check(thing: Any, **settings: Any) -> tuple[str, ...]:
 
 
 @public("kanopy.extend")
+@checked
 def contract(thing: Any, **settings: Any) -> dict[str, Check]:
     """The checks by name, each a function without arguments: what a test of one's own is parametrized with.
 

@@ -93,9 +93,10 @@ class Column:
         """
         if self.kind != "text":
             return self
+        if (whole := _whole_numbers(self)) is not None:
+            return whole
         labels = self.labels()
-        read = read_moments(labels)
-        if read is not None:
+        if (read := read_moments(labels)) is not None:
             items = zip(read.moments, labels, self.counts.tolist(), strict=True)
             column = column_of_moments(read.kind, list(items), self.name)
             return replace(column, people=self.people, period=read.period)
@@ -361,12 +362,21 @@ def _from_objects(items: list[Any], weights: Longs | None, name: str) -> Column:
         counter.update(items)
     else:
         _check_lengths(len(items), len(weights))
-        for value, number in zip(items, weights.tolist(), strict=True):
-            if number:
+        if len(set(items)) == len(items):
+            counter.update(dict(zip(items, weights.tolist(), strict=True)))
+        else:
+            for value, number in zip(items, weights.tolist(), strict=True):
                 counter[value] += number
+        counter = +counter
+    kinds = set(map(type, counter))
+    if kinds == {str}:
+        counter.pop("", None)
+        ordered = sorted(counter)
+        counts = np.fromiter(map(counter.__getitem__, ordered), np.int64, len(ordered))
+        return Column("text", lambda: ordered, counts, name, raw=ordered)
     for value in [value for value in counter if is_missing(value)]:
         del counter[value]
-    kinds = {type(value) for value in counter}
+    kinds = set(map(type, counter))
     if kinds and kinds <= {int, float, np.int64, np.float64, np.int32, np.float32}:
         values, numbers = list(counter), np.array(list(counter.values()), np.int64)
         if kinds <= {int, np.int64, np.int32}:
@@ -454,6 +464,19 @@ def _decimals(items: list[tuple[Decimal, str, int]], name: str) -> Column:
     numbers: Bounds = positions if digits == 0 else positions / 10.0**digits
     kind: Kind = "decimal" if digits else "integer"
     return Column(kind, lambda: labels, counts, name, positions, numbers, digits, labels[:1])
+
+
+def _whole_numbers(column: Column) -> Column | None:
+    """The column with positions if all its texts are whole numbers as programs write them; `None` for all others."""
+    labels = column.labels()
+    try:
+        values = list(map(int, labels))
+    except ValueError:
+        return None
+    if list(map(str, values)) != list(labels) or max(map(abs, values)) >= LARGEST:
+        return None
+    order, at, ordered = np.argsort(values), np.sort(values), list(map(str, sorted(values)))
+    return Column("integer", lambda: ordered, column.counts[order], column.name, at, at, 0, ordered[:1], column.people)
 
 
 def _numbers_in_text(column: Column, method: str) -> Column:

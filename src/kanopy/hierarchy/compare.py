@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from kanopy._errors import HierarchyError
 from kanopy._lazy import public
 from kanopy._mixins import DictMixin, HtmlReprMixin, ReprMixin
+from kanopy._usage import checked
 from kanopy.hierarchy.hierarchy import Hierarchy
 
 MOST_NODES = 200_000
@@ -52,6 +53,7 @@ def outline(h: Hierarchy) -> Outline:
 
 
 @public("kanopy.hierarchy")
+@checked
 def compare_hierarchies(hierarchies: Sequence[Hierarchy]) -> Comparison:
     """Compare two or more hierarchies.
 

@@ -14,6 +14,7 @@ from kanopy._arrays import Ints
 from kanopy._errors import HierarchyError, near_miss, some
 from kanopy._lazy import public
 from kanopy._mixins import HtmlReprMixin
+from kanopy._usage import checked
 from kanopy.hierarchy.construct import depths, spans
 from kanopy.hierarchy.derive import from_table_of
 from kanopy.hierarchy.hierarchy import Hierarchy
@@ -41,6 +42,7 @@ def node_of(h: Hierarchy, label: str, level: int | None = None) -> int:
 
 
 @public("kanopy.hierarchy")
+@checked
 def rename(h: Hierarchy, label: str, to: str, *, level: int | None = None) -> Hierarchy:
     """The node under another label. Two values may not get the same one.
 
@@ -58,6 +60,7 @@ def rename(h: Hierarchy, label: str, to: str, *, level: int | None = None) -> Hi
 
 
 @public("kanopy.hierarchy")
+@checked
 def move(
     h: Hierarchy, label: str, under: str, *, level: int | None = None, under_level: int | None = None
 ) -> Hierarchy:
@@ -82,6 +85,7 @@ def move(
 
 
 @public("kanopy.hierarchy")
+@checked
 def merge(h: Hierarchy, labels: Iterable[str], into: str, *, level: int | None = None) -> Hierarchy:
     """Several groups with one common parent joined into one.
 
@@ -107,6 +111,7 @@ def merge(h: Hierarchy, labels: Iterable[str], into: str, *, level: int | None =
 
 
 @public("kanopy.hierarchy")
+@checked
 def split(h: Hierarchy, label: str, parts: Mapping[str, Iterable[str]], *, level: int | None = None) -> Hierarchy:
     """A group divided into new ones, each with some of its children; all children must find a place.
 
@@ -136,6 +141,7 @@ def split(h: Hierarchy, label: str, parts: Mapping[str, Iterable[str]], *, level
 
 
 @public("kanopy.hierarchy")
+@checked
 def drop_level(h: Hierarchy, level: int) -> Hierarchy:
     """The hierarchy without one of its levels; the values and the top stay.
 
@@ -148,6 +154,7 @@ def drop_level(h: Hierarchy, level: int) -> Hierarchy:
 
 
 @public("kanopy.hierarchy")
+@checked
 def insert_level(h: Hierarchy, level: int, groups: Mapping[str, Iterable[str]]) -> Hierarchy:
     """A new level `level` that groups the nodes of the level below it; nodes without a group stay as they are.
 

@@ -27,7 +27,7 @@ from kanopy._errors import HierarchyError, near_miss
 from kanopy._lazy import public
 from kanopy._mixins import HtmlReprMixin
 from kanopy._parameters import parameters_of
-from kanopy._usage import Needs, refuse_in_vain
+from kanopy._usage import Needs, checked, refuse_in_vain
 from kanopy.hierarchy.builders.base import Builder
 from kanopy.hierarchy.builders.bins import EqualFrequency, EqualWidth, Widths
 from kanopy.hierarchy.builders.cardinality import Cbgh, Han
@@ -102,6 +102,7 @@ class Suggestion(HtmlReprMixin):
 
 
 @public("kanopy")
+@checked
 def suggest_hierarchies(
     values: Column | Iterable[Any],
     *,
@@ -246,6 +247,7 @@ def _built(builders: Iterable[Builder], column: Column) -> Iterator[tuple[Builde
 
 
 @public("kanopy.hierarchy")
+@checked
 def halving_note(suggestions: Sequence[Suggestion]) -> str | None:
     """Whether plain halving of the range is as good as the best, in one sentence; `None` if it was not tried.
 
@@ -350,8 +352,8 @@ def _numbered(column: Column) -> list[Builder]:
 def _codes(labels: Sequence[str]) -> bool:
     """Whether texts are codes: a digit in each, none too long, and no words beside the digits.
 
-    >>> _codes(["SW1A 1AA", "E1 6AN"]), _codes(["1. White", "2. Black", "4. Other"])
-    (True, False)
+    >>> _codes(["SW1A 1AA", "E1 6AN"]), _codes(["1. White", "2. Black", "4. Other"]), _codes(["A", "B"])
+    (True, False, False)
     """
     if not all(len(label) <= LONGEST_CODE and any(c.isdigit() for c in label) for label in labels):
         return False

@@ -9,7 +9,7 @@ import datetime as dt
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from typing import Any, Literal
 
 EPOCH = dt.datetime(1970, 1, 1)
@@ -51,12 +51,14 @@ def read_moments(texts: Sequence[str]) -> Timestamps | None:
         return None  # spares most columns of words all that follows
     if (days := days_of(texts)) is not None:
         return Timestamps("date", days)
-    if moments := _all(texts, [_iso, *(partial(_written, day + time) for day in USUAL_DATES for time in USUAL_TIMES)]):
+    if moments := _all(
+        texts, [_iso, *(partial(written_moment, day + time) for day in USUAL_DATES for time in USUAL_TIMES)]
+    ):
         return Timestamps("datetime", moments)
-    if moments := _all(texts, [partial(_written, form) for form in _CLOCKS]):
+    if moments := _all(texts, [partial(written_moment, form) for form in _CLOCKS]):
         return Timestamps("time", [moment.time() for moment in moments])
     for period, readers in (
-        ("month", [partial(_written, form) for form in _MONTHS]),
+        ("month", [partial(written_moment, form) for form in _MONTHS]),
         ("quarter", [_quarter]),
         ("week", [_week]),
     ):
@@ -71,7 +73,7 @@ def days_of(texts: Sequence[str]) -> list[dt.date] | None:
     >>> days_of(["29.02.2024", "1.3.2024"]), days_of(["02/29/2024"]), days_of(["29.02.2024", "soon"])
     ([datetime.date(2024, 2, 29), datetime.date(2024, 3, 1)], [datetime.date(2024, 2, 29)], None)
     """
-    moments = _all(texts, [_iso_day, *(partial(_written, form) for form in USUAL_DATES)])
+    moments = _all(texts, [_iso_day, *(partial(written_moment, form) for form in USUAL_DATES)])
     return None if moments is None else [moment.date() for moment in moments]
 
 
@@ -93,7 +95,9 @@ def without_zone(moment: dt.datetime) -> dt.datetime:
 
 
 def _all(texts: Sequence[str], readers: Sequence[Callable[[str], dt.datetime]]) -> list[dt.datetime] | None:
-    """What the first reader finds that can read all texts."""
+    """What the first reader finds that can read all texts; no way of writing consists of digits only."""
+    if len(texts) and texts[0].strip().isdecimal():
+        return None
     for read in readers:
         try:
             return [read(text.strip()) for text in texts]
@@ -111,7 +115,17 @@ def _iso(text: str) -> dt.datetime:
     return without_zone(dt.datetime.fromisoformat(text if _DAY.match(text) else ""))
 
 
-def _written(form: str, text: str) -> dt.datetime:
+@cache
+def _marks(form: str) -> str:
+    """The marks that a text in this form must have."""
+    return "".join(dict.fromkeys(mark for mark in form if mark in ",-./:"))
+
+
+def written_moment(form: str, text: str) -> dt.datetime:
+    """A moment written in a form of `strptime`; a `ValueError` where it is not."""
+    # The library compiles a pattern per form, and remembers few of them: most forms are ruled out at a glance.
+    if any(mark not in text for mark in _marks(form)) or (" " in form and len(text.split()) < 2):
+        raise ValueError(text)
     return dt.datetime.strptime(text, form)
 
 

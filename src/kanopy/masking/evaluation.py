@@ -210,6 +210,14 @@ class Evaluation:
             figures["semantic_linkage_percent"] = self.semantic_linkage_percent
         return figures
 
+    def unknown(self) -> list[dict[str, Any]]:
+        """Values that no ontology knows, with suggestions."""
+        answers: dict[str, dict[str, Any]] = {}
+        for attribute in self.table.attributes:
+            for answer in attribute.meanings.unknown if attribute.meanings else ():
+                answers.setdefault(answer.value, answer.to_dict())
+        return list(answers.values())
+
     @cached_property
     def clustering(self) -> Clustering:
         """Ward clustering of the records before and after."""

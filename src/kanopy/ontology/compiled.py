@@ -14,6 +14,7 @@ import numpy as np
 from kanopy._errors import OntologyError
 from kanopy._files import write_whole
 from kanopy._lazy import public
+from kanopy._usage import checked
 from kanopy.ontology.taxonomy import Taxonomy
 from kanopy.ontology.text_pool import TextPool
 
@@ -22,6 +23,7 @@ STARTS = "_start"
 
 
 @public("kanopy.ontology")
+@checked
 def save_ontology(taxonomy: Taxonomy, path: str | Path) -> None:
     """Write a taxonomy to an `.npz` file that `load_ontology` reads.
 

@@ -13,6 +13,7 @@ from kanopy._errors import OntologyError, near_miss
 from kanopy._files import usable
 from kanopy._lazy import public
 from kanopy._registry import Named
+from kanopy._usage import checked
 from kanopy.ontology.compiled import save_ontology
 from kanopy.ontology.readers import wordnet
 from kanopy.ontology.taxonomy import Taxonomy
@@ -43,6 +44,7 @@ READERS: Named[Callable[..., Taxonomy]] = Named(
 
 
 @public("kanopy")
+@checked
 def load_ontology(name_or_path: str | Path) -> Taxonomy:
     """An ontology that comes with Kanopy (`wordnet`), or one read from a file or a WordNet `dict` folder.
 
@@ -81,6 +83,7 @@ def _united(files: tuple[tuple[Path, int], ...]) -> Taxonomy:
 
 
 @public("kanopy.ontology")
+@checked
 def read_ontology(path: str | Path, *, is_a: Sequence[str] = (), name: str = "") -> Taxonomy:
     """Read an ontology afresh, with a name of one's own and other relations that count as is-a.
 

@@ -11,6 +11,7 @@ from kanopy._errors import JobError, collected, near_miss, refuse, short
 from kanopy._lazy import public
 from kanopy._parameters import faults_of_class, make, parameters_of
 from kanopy._registry import Named
+from kanopy._usage import checked
 from kanopy.privacy.base import Model
 from kanopy.privacy.judgement import judged_twice
 from kanopy.privacy.sizes import KAnonymity
@@ -96,6 +97,7 @@ def parse_model(text: str) -> Model:
 
 
 @public("kanopy.privacy")
+@checked
 def make_model(source: ModelSource) -> Model:
     """A model from whatever a job gives for it.
 

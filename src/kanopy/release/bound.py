@@ -10,6 +10,7 @@ from kanopy._job.usage import require_used
 from kanopy._lazy import public
 from kanopy._parameter_types import as_seconds
 from kanopy._progress import Callback, Progress
+from kanopy._usage import checked
 from kanopy.release.prepare import make_problem, prepare
 
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
 
 @public("kanopy")
+@checked
 def lower_bound(
     data: Any,
     job: JobSource,

@@ -9,7 +9,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
-from kanopy._errors import JobError, shown_address
+from kanopy._errors import DataError, JobError, shown_address
 from kanopy._job.job import Job
 from kanopy._job.usage import require_used
 from kanopy._progress import Clock, Progress
@@ -52,6 +52,9 @@ if TYPE_CHECKING:
 
 LARGE_TEXT, LARGE_COLUMNS = 400_000_000, 100_000_000
 """From so many bytes on, delimited text and files of columns (which are smaller) are read piece by piece."""
+SMALL_COLUMNS, LARGE_CELLS, LOOKED_AT, FEW_DISTINCT = 5_000_000, 40_000_000, 100_000, 0.5
+"""Files of columns below this size are not looked into. In others, so many rows times columns are read piece by piece
+as well, where at most this share of the first rows is distinct."""
 
 
 def choose_engine(
@@ -76,17 +79,34 @@ def choose_engine(
     if output.endswith(("/", os.sep)) or Path(text).is_dir():
         return "stream"
     fits = why_in_memory(job) is None and not rows_needed
-    return "stream" if fits and _large(text) else "memory"
+    return "stream" if fits and _large(text, job) else "memory"
 
 
-def _large(source: str) -> bool:
-    from kanopy._table.streams.scans import can_scan
+def _large(source: str, job: Any) -> bool:
+    """Whether a file is better read piece by piece: it is large, or has many cells and few distinct rows."""
+    import polars as pl
+
+    from kanopy._table.streams.scans import can_scan, scan
 
     path = Path(source)
     if not can_scan(source) or not path.is_file():
         return False
     text = path.suffix.lower() in (".csv", ".tsv", ".tab", ".txt")
-    return path.stat().st_size >= (LARGE_TEXT if text else LARGE_COLUMNS)
+    if text or path.stat().st_size >= LARGE_COLUMNS:
+        return path.stat().st_size >= (LARGE_TEXT if text else LARGE_COLUMNS)
+    if path.stat().st_size < SMALL_COLUMNS:
+        return False
+    try:
+        table = scan(path)
+        with table.told():
+            rows = int(table.lazy.select(pl.len()).collect().item())
+        if rows * len(table.columns) < LARGE_CELLS:
+            return False
+        deciding = [name for name in key_columns(job) if name in table.columns]
+        looked_at = table.head(LOOKED_AT).select(deciding)
+        return not deciding or looked_at.n_unique() <= FEW_DISTINCT * looked_at.height
+    except DataError:  # whoever reads the file says what is wrong with it
+        return False
 
 
 @contextmanager

@@ -74,7 +74,7 @@ def manifest_json(result: Result, files: Mapping[str, tuple[str, Path]] | None =
             versions[library] = version(library)
         except PackageNotFoundError:  # pragma: no cover - all are installed with Kanopy
             continue
-    plain = (job.shown() if isinstance(job, Job) else job).to_dict()
+    plain = (job.explicit() if isinstance(job, Job) else job).to_dict()
     for name, settings in plain["columns"].items():
         source = job.hierarchies.get(name)
         if "hierarchy" in settings and isinstance(source, (str, Path)):

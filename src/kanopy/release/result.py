@@ -15,6 +15,7 @@ from kanopy._errors import JobError, NotAvailable
 from kanopy._job.job import Job
 from kanopy._lazy import public
 from kanopy._progress import Callback, Clock
+from kanopy._usage import checked
 from kanopy.engine.distinct_rows import DistinctRows, RowsElsewhere
 from kanopy.release.prepare import Generalizable, Prepared, Substitutable
 from kanopy.release.writing import PublishedRows
@@ -292,7 +293,7 @@ class Result:
 
     @property
     def _proved_optimal(self) -> bool:
-        return self.solution is not None and self.solution.optimal
+        return bool(self.solution and self.solution.optimal)
 
     def summary(self) -> dict[str, Any]:
         """The numbers of the release as plain data: what `kanopy anonymize --json` and `kanopy mask --json` print.
@@ -370,11 +371,7 @@ class Result:
     @property
     def unknown(self) -> list[dict[str, Any]]:
         """Values that no ontology knows, with suggestions."""
-        unknown_answers: dict[str, dict[str, Any]] = {}
-        for attribute in () if self.masked is None else self.evaluation.table.attributes:
-            for answer in attribute.meanings.unknown if attribute.meanings else ():
-                unknown_answers.setdefault(answer.value, answer.to_dict())
-        return list(unknown_answers.values())
+        return [] if self.masked is None else self.evaluation.unknown()
 
     # ---- what goes out beside the table ---------------------------------------------------------------------
 
@@ -431,6 +428,7 @@ class Result:
 
         return solution_json(self)
 
+    @checked
     def write(
         self,
         table: str | Path,
@@ -473,6 +471,7 @@ class Result:
             neutralize=getattr(self.job, "neutralize_formulas", False), inputs=input_files,
         )  # fmt: skip
 
+    @checked
     def apply(
         self, rows: Any, *, unknown: str = "error", progress: Callback | None = None, key: bytes | None = None
     ) -> Result:

@@ -22,6 +22,7 @@ from kanopy._job.job import Job
 from kanopy._lazy import public
 from kanopy._progress import SILENT, Callback, Clock, Progress
 from kanopy._table.column import used_categories
+from kanopy._usage import checked
 from kanopy.release.links.traces import link_of, untied, with_traces
 from kanopy.release.prepare import Generalizable, Prepared, Substitutable, make_problem
 from kanopy.release.result import Result
@@ -233,6 +234,7 @@ class MemorySteps(Steps):
 
 
 @public("kanopy")
+@checked
 def anonymize(
     data: Any,
     job: JobSource,
@@ -273,6 +275,7 @@ def anonymize(
 
 
 @public("kanopy")
+@checked
 def mask(
     data: Any,
     job: MaskJob,

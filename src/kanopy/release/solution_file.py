@@ -50,7 +50,7 @@ def solution_json(result: Result) -> str:
             "format": FORMAT,
             "version": 1,
             "keep": KEEP_INSIDE,
-            "job": result.job.shown().to_dict(),
+            "job": result.job.explicit().to_dict(),
             "levels": result.levels,
             "hierarchies": {name: json.loads(hierarchy_json(h)) for name, h in hierarchies},
         },

@@ -12,6 +12,7 @@ from kanopy._core.classes import Recoding, recoding_from_nodes
 from kanopy._core.numbering import number_rows
 from kanopy._errors import Hint, JobError, NoSolution
 from kanopy._lazy import public
+from kanopy._usage import checked
 from kanopy.metrics.release_losses import release_losses
 from kanopy.search.judge import ClassJudge, LevelJudgement
 from kanopy.search.no_solution import more_suppression
@@ -110,6 +111,7 @@ def release(
 
 
 @public("kanopy.extend")
+@checked
 def release_levels(
     name: str, problem: Problem, best: LevelJudgement, *, judged: int | None = None, **facts: Any
 ) -> Solution:

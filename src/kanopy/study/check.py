@@ -13,7 +13,7 @@ from kanopy._core.units import KNOWN_ALL
 from kanopy._errors import DataError, JobError, near_miss
 from kanopy._lazy import public
 from kanopy._mixins import DictMixin, ReprMixin
-from kanopy._usage import Needs, refuse_in_vain
+from kanopy._usage import Needs, checked, refuse_in_vain
 from kanopy.metrics.risk.class_sizes import risk
 from kanopy.study.earlier_release import JointRisk, joined_releases
 from kanopy.study.subject import (
@@ -105,6 +105,7 @@ class Check(DictMixin, ReprMixin):
 
 
 @public("kanopy")
+@checked
 def check(
     data: Any,
     job: JobSource | None = None,

@@ -60,7 +60,8 @@ def look_at_columns(frame: pl.DataFrame, job: Job, progress: Progress = SILENT) 
         alone = identifying_columns([name], [coded.codes], [coded.size], largest=1).subsets
         column = column_under(frame, name, job)
         missing = max(missing, frame.height - job.skip_rows - column.rows)
-        kind = column.inferred().kind if kind == "String" and column.size else kind  # as it is read, not as it is kept
+        column = column.inferred() if column.size else column
+        kind = column.kind if kind == "String" and column.size else kind  # as it is read, not as it is kept
         bars, low, high = small_histogram(column)
         yield ColumnLook(name, kind, missing, column.size, alone[0].unique_share if alone else 1.0, bars, low, high)
 

@@ -7,7 +7,7 @@ of them is in the table. Round numbers and calendar periods say nothing: they wo
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -63,7 +63,7 @@ def exposed_endpoints(
                 having = dict(zip(values.labels, values.counts.tolist(), strict=True))
             else:
                 having = people_of_values(original[name], units.of_row)
-            rare = {value for value, many in having.items() if many < k}
+            rare = _at_ends([value for value, many in having.items() if many < k], {_plain(end) for end, _ in ends})
             original_of_text = {_plain(value): value for value in rare}
             revealed = {end for end, closes in ends if _plain(end) in original_of_text and not is_round(end, closes)}
             disclosed = sorted({original_of_text[_plain(end)] for end in revealed}, key=_order)
@@ -101,6 +101,17 @@ def _plain(text: str) -> str | float:
         return float(text.replace(",", "").replace("−", "-"))
     except ValueError:
         return text
+
+
+def _at_ends(values: Sequence[str], ends: Set[str | float]) -> list[str]:
+    """The values that may be one of some ends, all at once: numbers that are none are left out."""
+    import polars as pl
+
+    texts = pl.Series(values, dtype=pl.String)
+    is_number = texts.str.contains(r"^-?[0-9]{1,15}(\.[0-9]{1,15})?$")
+    numbers = pl.Series([end for end in ends if isinstance(end, float)], dtype=pl.Float64)
+    is_end = texts.cast(pl.Float64, strict=False).is_in(numbers.implode()).fill_null(False)
+    return texts.filter(~is_number | is_end).to_list()
 
 
 def _order(text: str) -> tuple[bool, float, str]:

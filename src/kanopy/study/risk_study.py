@@ -22,7 +22,7 @@ from kanopy._errors import DataError, JobError, some
 from kanopy._lazy import public
 from kanopy._mixins import DictMixin, ReprMixin
 from kanopy._parameters import unused
-from kanopy._usage import in_vain, refuse_in_vain
+from kanopy._usage import checked, in_vain, refuse_in_vain
 from kanopy.engine.opening import PATH, place_of
 from kanopy.metrics.risk.class_sizes import THRESHOLDS, Risk, SizeBin, risk, rows_at_risk, size_histogram
 from kanopy.metrics.risk.disclosure import Disclosure, People, attribute_disclosure
@@ -161,6 +161,7 @@ class RiskAssessment(ReprMixin):
 
 
 @public("kanopy")
+@checked
 def assess_risk(
     data: Any,
     job: JobSource | None = None,

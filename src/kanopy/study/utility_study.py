@@ -18,7 +18,7 @@ from kanopy._errors import DataError, JobError, near_miss, some
 from kanopy._lazy import public
 from kanopy._mixins import ReprMixin
 from kanopy._parameter_types import Integer, taken
-from kanopy._usage import Needs, in_vain, refuse_in_vain
+from kanopy._usage import Needs, checked, in_vain, refuse_in_vain
 from kanopy.metrics.risk.linkage import PublishedColumn
 from kanopy.metrics.utility import column_utility as per_column
 from kanopy.metrics.utility.association import PairUtility, compare_pair
@@ -102,6 +102,7 @@ class Assessment(ReprMixin):
 
 
 @public("kanopy")
+@checked
 def assess(
     original: Any,
     released: Any,

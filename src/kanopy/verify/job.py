@@ -229,6 +229,8 @@ def _labels(
     free = level is None and not named and (lowest, highest) == (0, hierarchy.height)
     if free:  # nothing is said about levels: only what reads as suppressed is looked at
         pairs = pairs.filter(as_text(pairs["label"]) == SUPPRESSED)
+    elif level is not None and not named and lowest <= level <= highest:
+        pairs = _elsewhere(pairs, hierarchy, level)
     for value, published_value in pairs.iter_rows():
         label = None if published_value is None else written(published_value)
         labels = labels_above(hierarchy, written(value)) if free else labels_by_level(hierarchy, written(value))
@@ -246,6 +248,20 @@ def _labels(
             allowed = [index for index, level_label in enumerate(labels) if level_label in nodes]
             if allowed and min(at) > max(allowed):
                 raise _failed(f"{name!r} would be generalized beyond what the model 'constrained' allows: {example}")
+
+
+def _elsewhere(pairs: pl.DataFrame, hierarchy: Hierarchy, level: int) -> pl.DataFrame:
+    """The pairs of texts whose label is not that of the value at a level, all at once; other pairs stay as they are."""
+    if pairs.dtypes != [pl.String, pl.String] or len(set(hierarchy.values)) < hierarchy.size:
+        return pairs
+    labels = [hierarchy.label(node) for node in hierarchy.table[level].tolist()]
+    known = pl.DataFrame({"value": list(hierarchy.values), "claimed": labels})
+    agrees = pl.col("label") == pl.col("claimed")
+    return (
+        pairs.join(known, on="value", how="left", maintain_order="left")
+        .filter(~agrees.fill_null(False))
+        .drop("claimed")
+    )
 
 
 def labels_by_level(hierarchy: Hierarchy, value: str) -> list[str]:

@@ -13,6 +13,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import chain
 
 import polars as pl
 
@@ -27,6 +28,9 @@ _DAYS = (
     "%Y-%m-%dT%H:%M", "%d/%m/%Y %H:%M", "%m/%d/%Y %H:%M", "%H:%M:%S", "%H:%M",
 )  # fmt: skip
 """Ways to write a day or a moment; a column is read in each of them that fits all its values."""
+
+_MARKS = {form: set(re.sub(r"%.|[\sT]", "", form)) for form in _DAYS}
+"""The marks between the numbers of each of them."""
 
 _LISTED, _MORE = re.compile(r", | or "), re.compile(r" \+\d+$")
 """What stands between the values that a label lists, and how many more there are."""
@@ -51,17 +55,11 @@ class FalseLabels:
 
 
 def verify_labels(
-    original: pl.DataFrame,
-    published: pl.DataFrame,
-    columns: Sequence[str],
-    groups: Mapping[str, Callable[[str], Sequence[str]]],
-    *,
-    given: Sequence[str] = (),
-    missing_tokens: Sequence[str] = (),
-    k: int = 1,
-    multiplicity: pl.Series | None = None,
+    original: pl.DataFrame, published: pl.DataFrame, columns: Sequence[str],
+    groups: Mapping[str, Callable[[str], Sequence[str]]], *, given: Sequence[str] = (),
+    missing_tokens: Sequence[str] = (), k: int = 1, multiplicity: pl.Series | None = None,
     units: pl.Series | None = None,
-) -> tuple[str, ...]:
+) -> tuple[str, ...]:  # fmt: skip
     """Raise `VerificationFailed` if a published label is not true of its row; rows stand in the same order in both.
 
     Nor may a label that lists values (`potato, leek +4`) name one that fewer than `k` rows have; `multiplicity`
@@ -107,12 +105,9 @@ def verify_labels(
 
 
 def rare_names(
-    original: pl.Series,
-    published: pl.Series,
-    k: int,
-    multiplicity: pl.Series | None = None,
+    original: pl.Series, published: pl.Series, k: int, multiplicity: pl.Series | None = None,
     units: pl.Series | None = None,
-) -> list[tuple[str, str]]:
+) -> list[tuple[str, str]]:  # fmt: skip
     """Labels that list values, with a value they name that fewer than `k` rows have, or fewer than `k` `units`.
 
     A set in braces is no name: recodings by sets publish which values a cell stands for, and every class that shows
@@ -126,23 +121,30 @@ def rare_names(
     """
     if k < 2 or original.dtype == pl.Duration:  # `2 days, 0:00:00` is one value and no list
         return []
-    values, published_text = as_text(original.alias("value")), as_text(published.alias("value"))
-    if units is not None:
-        values_of_units = pl.DataFrame({"value": values, "unit": units}).group_by("value")
-        counted = values_of_units.agg(pl.col("unit").n_unique())
-    else:
-        weights = pl.Series([1] * len(values)) if multiplicity is None else multiplicity
-        counted = pl.DataFrame({"value": values, "rows": weights}).group_by("value").agg(pl.col("rows").sum())
-    rows = dict(counted.iter_rows())
-    labels = [label for label in published_text.unique().to_list() if label is not None and label not in rows]
-    rare = []
-    for label in sorted(labels):
-        if label.startswith("{") and label.endswith("}"):
-            continue
-        listed = _LISTED.split(_MORE.sub("", label))
-        if len(listed) > 1 or _MORE.search(label):
-            rare += [(label, value) for value in listed if rows.get(value, k) < k]
-    return rare
+    lists = {label: _named(label) for label in as_text(published).unique().to_list() if label is not None}
+    lists = {label: listed for label, listed in lists.items() if listed}
+    if not lists:
+        return []
+    weights = pl.repeat(1, len(original), eager=True) if multiplicity is None else multiplicity
+    rows_of = {"value": as_text(original), "unit": weights if units is None else units}
+    counted = pl.DataFrame(rows_of).filter(pl.col("value").is_in([*lists, *chain(*lists.values())]))
+    number = pl.col("unit").sum() if units is None else pl.col("unit").n_unique()
+    rows = dict(counted.group_by("value").agg(number).iter_rows())
+    return [
+        (label, value)
+        for label in sorted(lists)
+        if label not in rows
+        for value in lists[label]
+        if rows.get(value, k) < k
+    ]
+
+
+def _named(label: str) -> list[str]:
+    """The values that a label lists; none where it lists nothing, or is a set."""
+    if label.startswith("{") and label.endswith("}"):
+        return []
+    listed = _LISTED.split(_MORE.sub("", label))
+    return listed if len(listed) > 1 or _MORE.search(label) else []
 
 
 def false_labels(
@@ -165,13 +167,15 @@ def false_labels(
     counted = counted.with_columns(counted["value"].set(counted["value"].is_in(["", *missing_tokens]), None))
     counted = counted.filter(pl.col("label").is_null() | (pl.col("label") != SUPPRESSED))
     open_pairs = counted.filter(~pl.col("value").eq_missing(pl.col("label")))
-    rows = list(open_pairs.iter_rows())
-    if not rows:
+    left = _outside_ranges(open_pairs, counted["value"])
+    if not (open_pairs if left is None else left).height:
         return None
+    rows = list(open_pairs.iter_rows())
     distinct = [text for text in counted["value"].unique().to_list() if text is not None]
     best: list[tuple[str | None, str | None, int]] | None = None
     for read in _readings(distinct):
-        wrong = _untrue(rows, read, groups, trusted, names)
+        unsettled = rows if left is None else list(left.iter_rows())
+        wrong, left = _untrue(unsettled, read, groups, trusted, names), None  # numbers are the first reading
         if not wrong:
             return None
         if best is None or len(wrong) < len(best):
@@ -179,6 +183,18 @@ def false_labels(
     assert best is not None
     examples = sorted(best, key=lambda pair: (str(pair[0]), str(pair[1])))[:5]
     return FalseLabels(original.name, sum(count for *_, count in best), tuple((v, p) for v, p, _ in examples))
+
+
+def _outside_ranges(pairs: pl.DataFrame, values: pl.Series) -> pl.DataFrame | None:
+    """The pairs whose label is no range with the number in it, all at once; `None` where not all values are plain."""
+    known = values.drop_nulls()
+    if not len(known) or not known.str.contains(r"^-?[0-9]{1,15}(\.[0-9]{1,15})?$").all():
+        return None
+    read = _ranges_of(lambda text: _point(_number(text)))
+    ranges = [(label, *found) for label in pairs["label"].drop_nulls().unique() if (found := read(label)) is not None]
+    ends = pl.DataFrame(ranges, {"label": pl.String, "low": pl.Float64, "high": pl.Float64}, orient="row")
+    held = pl.col("value").cast(pl.Float64).is_between("low", "high").fill_null(False)
+    return pairs.join(ends, on="label", how="left", maintain_order="left").filter(~held).select(pairs.columns)
 
 
 def as_text(column: pl.Series) -> pl.Series:
@@ -360,6 +376,8 @@ def _point(number: float | None) -> Range | None:
 
 
 def _moment(text: str, form: str) -> int | None:
+    if not _MARKS[form] <= set(text):  # far quicker than an error of strptime, and most texts are no moments
+        return None
     try:
         moment = dt.datetime.strptime(text.strip(), form)
     except ValueError:

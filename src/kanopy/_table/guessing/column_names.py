@@ -64,13 +64,18 @@ def meanings_of(name: str) -> list[NameMeaning]:
     >>> meanings_of("lfaminc")[0].meaning.says, meanings_of("husage")[0].meaning.says, meanings_of("qzx")
     ('money', 'age', [])
     """
+    return list(_meanings_of(name))
+
+
+@lru_cache(maxsize=4096)
+def _meanings_of(name: str) -> tuple[NameMeaning, ...]:
     best: dict[str, NameMeaning] = {}
     spellings = dict.fromkeys((words_of(name), words_of(name, spelled=False)))
     for meaning, strength in itertools.chain(_in_scripts(name), *map(_matches, spellings)):
         clearest = best.get(meaning.says)
         if clearest is None or clearest.strength < strength:
             best[meaning.says] = NameMeaning(meaning, strength)
-    return sorted(best.values(), key=lambda spoken: -spoken.strength)
+    return tuple(sorted(best.values(), key=lambda spoken: -spoken.strength))
 
 
 def _matches(words: tuple[str, ...]) -> Iterator[tuple[Meaning, int]]:

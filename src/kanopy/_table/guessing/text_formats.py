@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 import polars as pl
 
 from kanopy._errors import DataError, some
-from kanopy.hierarchy.timestamps import USUAL_DATES, USUAL_TIMES, iso_moment
+from kanopy.hierarchy.timestamps import USUAL_DATES, USUAL_TIMES, iso_moment, written_moment
 
 _SIGNS = "$€£¥₹%"
 _THOUSANDS = {",": r"[.'’ \u00a0\u202f]", ".": r"[,'’ \u00a0\u202f]"}
@@ -92,7 +92,7 @@ def _day(text: str, form: str) -> dt.date | None:
         moment = iso_moment(text) if "-" in text else None
         return None if moment is None else moment.date()
     try:
-        return dt.datetime.strptime(text.strip(), form).date()
+        return written_moment(form, text.strip()).date()
     except ValueError:
         return None
 

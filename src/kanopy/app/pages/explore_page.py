@@ -118,6 +118,8 @@ class ExplorePage(Page):
                     "classes": release["classes"], "suppressed": release["suppressed"], "levels": release["levels"],
                     "models": [model["name"] for model in release["models"]], "job": release["job"],
                 })  # fmt: skip
+        for point in points:  # one's own releases too may beat what was explored
+            point["best"] = not any(_beats(other, point) for other in points)
         return points
 
     def _write_map(self) -> None:
@@ -313,6 +315,12 @@ class ExplorePage(Page):
                     kind="quiet",
                     hint="Forget this plan",
                 )
+
+
+def _beats(one: dict[str, Any], other: dict[str, Any]) -> bool:
+    """Whether a release is better in risk or loss, and worse in neither."""
+    ours, theirs = (one["highest_risk"], one["loss"]), (other["highest_risk"], other["loss"])
+    return ours != theirs and ours[0] <= theirs[0] and ours[1] <= theirs[1]
 
 
 def _spot(point: dict[str, Any]) -> tuple[float, float]:

@@ -46,10 +46,12 @@ def number(text: object, key: str, *, big: bool = False, stop: bool = True) -> E
     return shown
 
 
-def named(key: str, text: str | None = None) -> Element:
+def named(key: str, text: str | None = None, *, stop: bool = True) -> Element:
     """The name of a number, with the same explanation, and the way to the page that says why."""
     about = words()[key]
     link = ui.link(text or about["name"], f"/why#{key}").classes("named")
+    if not stop:
+        link.props["tabindex"] = "-1"
     tip(link, about["short"])
     return link
 
@@ -57,7 +59,7 @@ def named(key: str, text: str | None = None) -> Element:
 def tile(text: object, key: str, note: str = "") -> Element:
     """A number that matters, with its name and a note."""
     with ui.element("div").classes("tile") as box:
-        named(key)
+        named(key, stop=False)  # the number itself is one, with the same words
         number(text, key, big=True)
         if note:
             ui.label(note).classes("note")

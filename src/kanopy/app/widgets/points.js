@@ -16,7 +16,7 @@ export default {
          :class="['kpoint', 's' + (p.series || 0), {best: p.best, own: p.own, chosen: p.n === chosen}]" @click="choose(p)">
         <circle :cx="px(p.x)" :cy="py(p.y)" :r="p.own ? 8 : p.best ? 5.5 : points.length > 400 ? 2.6 : 4.5"/><title>{{ p.words }}</title></g>
     </svg>
-    <div class="legend" v-if="series && series.length"><span v-for="(s, i) in series" :key="i"><b :class="'kdot s' + i"></b>{{ s }}</span></div>
+    <div class="legend" v-if="series && series.length"><span v-for="(s, i) in series" :key="i"><b :class="['kdot', points.some((p) => p.own && (p.series || 0) === i) ? 'own' : 's' + i]"></b>{{ s }}</span></div>
   </div>`,
   props: { points: Array, label: String, xname: String, yname: String, log: Boolean, percent: Boolean, mark: Number, height: Number, series: Array },
   data() { return { w: 640, focus: 0, chosen: null }; },

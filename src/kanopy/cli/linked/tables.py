@@ -82,16 +82,11 @@ def anonymize_linked(job: Path, output: str, given: dict[str, Any], ledger: Path
 
 
 def _show(out: Any, tables_result: Any, output: str) -> None:
-    from rich.text import Text
 
     verification = tables_result.verification
-    out.print(
-        Text("✓ ", style="bold green").append(
-            f"{tables_result.promise} Checked again on what is published.", style="default"
-        )
-    )
+    out.verdict(True, f"{tables_result.promise} Checked again on what is published.")
     for line in tables_result.remarks():
-        out.print(Text("! ", style="bold yellow").append(line, style="default"))
+        out.headed("! ", "bold yellow", line)
     rows = [
         (name, f"{tables_result.related.frames[name].height:,}", f"{verification.rows[name]:,}",
          f"{verification.suppressed[name]:,}",
@@ -107,7 +102,7 @@ def _show(out: Any, tables_result: Any, output: str) -> None:
         f"{tables_result.solution.candidates:,} "
         "candidates judged"
     )
-    out.print(Text(f"Release: {output}"), soft_wrap=True)
+    out.line(f"Release: {output}", soft_wrap=True)
 
 
 def init_linked(sources: list[str], output: Path, force: bool) -> None:
@@ -134,9 +129,8 @@ def init_linked(sources: list[str], output: Path, force: bool) -> None:
     write_whole(output, text.encode("utf-8"), private=True)
 
     def show(out: Any) -> None:
-        from rich.text import Text
 
-        out.print(Text(f"The promise counts {guessed.unit}."))
+        out.line(f"The promise counts {guessed.unit}.")
         out.print(
             grid(
                 ("from", "to", "how sure", "why"),
@@ -144,7 +138,7 @@ def init_linked(sources: list[str], output: Path, force: bool) -> None:
             )
         )
         for name, columns in guessed.columns.items():
-            out.print(Text(name, style="bold"))
+            out.line(name, style="bold")
             out.print(
                 grid(
                     ("column", "role", "hierarchy", "why"),
@@ -152,9 +146,9 @@ def init_linked(sources: list[str], output: Path, force: bool) -> None:
                 )
             )
         for line in guessed.decide:
-            out.print(Text(line, style="bold"))
-        out.print(Text(f"Wrote {output}. Read it, correct it, then run:"))
-        out.print(Text(f"  kanopy anonymize --job {output} -o FOLDER"), soft_wrap=True)
+            out.line(line, style="bold")
+        out.line(f"Wrote {output}. Read it, correct it, then run:")
+        out.line(f"  kanopy anonymize --job {output} -o FOLDER", soft_wrap=True)
 
     emit(
         {

@@ -123,15 +123,14 @@ def show_one(
         facts |= {"code": entry(at), "above": [entry(node) for node in classification.chain(at)[1:]], "below": below}
 
     def show(console: Any) -> None:
-        from rich.text import Text
 
-        console.print(Text(f"{about.title or classification.name}, {about.version}", style="bold"))
+        console.line(f"{about.title or classification.name}, {about.version}", style="bold")
         for label, value in (("source", about.source), ("licence", about.licence), ("usual role", about.role)):
-            console.print(Text(f"{label}: {value}"))
-        console.print(Text("levels: " + ", ".join(f"{level} ({n:,})" for level, n in classification.counts().items())))
+            console.line(f"{label}: {value}")
+        console.line("levels: " + ", ".join(f"{level} ({n:,})" for level, n in classification.counts().items()))
         if code is not None:
             chain = " < ".join(f"{entry['code']} {entry['label']}" for entry in (facts["code"], *facts["above"]))
-            console.print(Text(chain))
+            console.line(chain)
         console.print(
             grid(["code", "label", "level"], [(e["code"], e["label"], e["level"]) for e in below[:MOST_FOUND]])
         )

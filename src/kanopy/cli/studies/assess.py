@@ -78,7 +78,6 @@ def assess(
 
 def _show(out: Any, assessment: Any, report: Path | None) -> None:
     from rich.markup import escape
-    from rich.text import Text
 
     from kanopy.cli.studies.risk import show_numbers
 
@@ -97,7 +96,7 @@ def _show(out: Any, assessment: Any, report: Path | None) -> None:
     )  # fmt: skip
     out.print(grid(titles, rows))
     if assessment.dropped:
-        out.print(Text(f"Not published: {', '.join(assessment.dropped)}."))
+        out.line(f"Not published: {', '.join(assessment.dropped)}.")
     if assessment.queries is not None:
         out.print(
             f"Count queries ({assessment.queries.queries:,}): median error {assessment.queries.median:.1%}, mean "
@@ -119,4 +118,4 @@ def _show(out: Any, assessment: Any, report: Path | None) -> None:
                 f"(was {learner_utility.truth:,.4g}){mark}"
             )
     if report is not None:
-        out.print(Text(f"Report: {report}"), soft_wrap=True)
+        out.line(f"Report: {report}", soft_wrap=True)

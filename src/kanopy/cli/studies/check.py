@@ -76,7 +76,6 @@ def check(
     )  # fmt: skip
 
     def show(out: Any) -> None:
-        from rich.text import Text
 
         verdict = "[bold green]✓[/]" if checked.k >= 2 and checked.holds else "[bold red]✗[/]"
         falls = "falls" if checked.rows == 1 else "fall"
@@ -100,9 +99,9 @@ def check(
         for name, numbers in checked.sensitive.items():
             distinct = numbers["distinct"]
             if distinct == 1:
-                out.print(Text(f"{name}: some classes{rest} have only one value: it is known of everybody in them."))
+                out.line(f"{name}: some classes{rest} have only one value: it is known of everybody in them.")
             else:
-                out.print(Text(f"{name}: every class{rest} has at least {distinct:,} different values."))
+                out.line(f"{name}: every class{rest} has at least {distinct:,} different values.")
         for model_check in checked.models:
             _show_model(out, model_check, checked.counted)
         if checked.beside is not None:
@@ -115,9 +114,7 @@ def check(
 
 def show_beside(out: Any, both: Any) -> None:
     """Draw what two releases give away together."""
-    from rich.text import Text
 
-    mark = Text("✓ ", style="bold green") if both.holds else Text("✗ ", style="bold red")
     how = {"row": "joined row by row, as if in the same order", "values": "shuffled: joined by what both publish"}.get(
         both.joined_by, f"joined by {both.joined_by}"
     )
@@ -128,17 +125,17 @@ def show_beside(out: Any, both: Any) -> None:
         f"Beside {other} ({how}): {of_units(both.rows, both.counted)}, {counted(both.classes, 'class')}; "
         f"the smallest has {of_units(both.smallest_class, both.counted)}."
     )
-    out.print(mark.append(verdict_text, style="default"))
+    out.verdict(both.holds, verdict_text)
     if both.narrowed:
         narrowed_columns = ", ".join(f"{name} in {counted(rows, 'row')}" for name, rows in both.narrowed.items())
-        out.print(Text(f"  Both together narrow the values of these columns: {narrowed_columns}."))
+        out.line(f"  Both together narrow the values of these columns: {narrowed_columns}.")
     if both.added or both.removed:
         few = f", {both.exposed_changes:,} of them with fewer than {both.k} alike" if both.exposed_changes else ""
         added = of_units(both.added, both.counted)
         apart = f"Since then {added} came and {both.removed:,} went"
         if tables:
             apart = f"In this one alone: {added}; in the other{'s' * (both.releases > 1)} alone: {both.removed:,}"
-        out.print(Text(f"  {apart}{few}."))
+        out.line(f"  {apart}{few}.")
     if not both.holds:
         below = of_units(both.rows_below, both.counted)
         below += f" in {counted(both.classes_below, 'class')} of fewer than {both.k}"
@@ -146,7 +143,7 @@ def show_beside(out: Any, both: Any) -> None:
         todo = "Publish only one of the two, or make the new release with the job of the first."
         if tables:
             todo = "Publish linked tables by one job, and releases over time with a ledger."
-        out.print(Text(f"  {below}; {more} {todo}"))
+        out.line(f"  {below}; {more} {todo}")
 
 
 def earlier_tables(beside: Sequence[str] | None, layout: Any) -> Any:
@@ -188,22 +185,16 @@ def about_both(data: str, earlier: Sequence[str], quasi: Sequence[str], on: str 
 
 
 def _show_model(out: Any, model_check: Any, what: str) -> None:
-    from rich.text import Text
 
-    mark = Text("✓ ", style="bold green") if model_check.holds else Text("✗ ", style="bold red")
-    out.print(mark.append(f"{model_check.model}: {model_check.explanation}", style="default"))
+    out.verdict(model_check.holds, f"{model_check.model}: {model_check.explanation}")
     if model_check.unguarded:
         names = ", ".join(model_check.unguarded)
-        out.print(
-            Text(
-                f"  Suppressed rows are published with their values of {names}, although there are too few of "
-                "them or a model does not hold."
-            )
+        out.line(
+            f"  Suppressed rows are published with their values of {names}, although there are too few of "
+            "them or a model does not hold."
         )
     if not model_check.holds:
         classes, rows = counted(model_check.failing_classes, "class"), of_units(model_check.failing_rows, what)
-        out.print(
-            Text(f"  {classes} with {rows} {'fails' if model_check.failing_classes == 1 else 'fail'}, among them:")
-        )
+        out.line(f"  {classes} with {rows} {'fails' if model_check.failing_classes == 1 else 'fail'}, among them:")
         for example in model_check.examples:
-            out.print(Text("    " + ", ".join(f"{name} {label}" for name, label in example.items())))
+            out.line("    " + ", ".join(f"{name} {label}" for name, label in example.items()))

@@ -110,13 +110,12 @@ def _name(address: str) -> str:
 
 
 def _show(out: Any, attack_report: Any, report: Path | None) -> None:
-    from rich.text import Text
 
     from kanopy.report.text import percent
 
     for line in attack_report.notes:
         note(line)
-    out.print(Text(attack_report.verdict))
+    out.line(attack_report.verdict)
     rows = []
     for attack_result in attack_report.attacks:
         risk = attack_result.risk
@@ -136,14 +135,12 @@ def _show(out: Any, attack_report: Any, report: Path | None) -> None:
         if isolated.control_share is None
         else f"; {percent(isolated.control_share)} of these isolate somebody in the control group"
     )
-    out.print(
-        Text(
-            f"Labels and untouched values isolate {isolated.people:,} of {attack_report.people:,} "
-            f"{attack_report.called}{beside}."
-        )
+    out.line(
+        f"Labels and untouched values isolate {isolated.people:,} of {attack_report.people:,} "
+        f"{attack_report.called}{beside}."
     )
     if report is not None:
-        out.print(Text(f"Report: {report}"), soft_wrap=True)
+        out.line(f"Report: {report}", soft_wrap=True)
 
 
 @o.command("unit", "report", "output")
@@ -202,7 +199,6 @@ def cells(
 
 
 def _show_cells(out: Any, report_of_cells: Any, report: Path | None) -> None:
-    from rich.text import Text
 
     mark = "[bold green]✓[/]" if report_of_cells.holds else "[bold red]✗[/]"
     out.print(
@@ -227,7 +223,7 @@ def _show_cells(out: Any, report_of_cells: Any, report: Path | None) -> None:
             f"{len(protected.counts):,}."
         )
     if report is not None:
-        out.print(Text(f"Report: {report}"), soft_wrap=True)
+        out.line(f"Report: {report}", soft_wrap=True)
 
 
 @o.command("job", "quasi", "sensitive", "unit", "report", seed=0, reads=ATTACKED_AND_K)
@@ -295,4 +291,4 @@ def _show_policy(out: Any, policy_report: Any, report: Path | None) -> None:
         requirement.evidence) for requirement in policy_report.requirements
     )))  # fmt: skip
     if report is not None:
-        out.print(Text(f"Report: {report}"), soft_wrap=True)
+        out.line(f"Report: {report}", soft_wrap=True)

@@ -161,7 +161,6 @@ def combination_table(assessment: Any) -> Any:
 
 def _show_survey(out: Any, assessment: Any) -> None:
     """What the sampling weights, special uniques and small combinations say."""
-    from rich.text import Text
 
     survey_risk, special = assessment.answers.survey, assessment.answers.special
     if survey_risk is not None:
@@ -183,7 +182,7 @@ def _show_survey(out: Any, assessment: Any) -> None:
             f"Special uniques of up to {counted(special.largest, 'column')}: {int((special.scores > 0).sum()):,} rows, "
             f"highest score {int(special.scores.max(initial=0)):,}."
         )
-        out.print(Text("  " + ", ".join(f"{name} {share:.1%}" for share, name in named) + " of all scores"))
+        out.line("  " + ", ".join(f"{name} {share:.1%}" for share, name in named) + " of all scores")
     if assessment.answers.asked_every:
         sets = assessment.answers.every
         out.print(
@@ -191,16 +190,12 @@ def _show_survey(out: Any, assessment: Any) -> None:
             f"{counted(len(sets), 'set')} of columns."
         )
         for unsafe_set in sets[:5]:
-            out.print(
-                Text(
-                    f"  {' + '.join(unsafe_set.columns)}: {unsafe_set.unsafe:,} combinations with {unsafe_set.rows:,} "
-                    f"rows"
-                )
+            out.line(
+                f"  {' + '.join(unsafe_set.columns)}: {unsafe_set.unsafe:,} combinations with {unsafe_set.rows:,} rows"
             )
 
 
 def _show(out: Any, assessment: Any, report: Path | None) -> None:
-    from rich.text import Text
 
     sizes = assessment.sizes
     mark = "[bold green]✓[/]" if not assessment.rows_above_threshold else "[bold red]✗[/]"
@@ -210,7 +205,7 @@ def _show(out: Any, assessment: Any, report: Path | None) -> None:
         f"are above the accepted risk of {assessment.threshold:.0%}."
     )
     if assessment.suggested_quasi:
-        out.print(Text(f"Suggested quasi-identifiers: {', '.join(assessment.quasi)}. Choose others with -q.", "yellow"))
+        out.line(f"Suggested quasi-identifiers: {', '.join(assessment.quasi)}. Choose others with -q.", style="yellow")
     journalist = assessment.journalist
     rows = (
         (
@@ -252,11 +247,8 @@ def _show(out: Any, assessment: Any, report: Path | None) -> None:
             :5
         ]
         for subset in best:
-            out.print(
-                Text(
-                    f"  {' + '.join(subset.columns)}: {subset.unique_share:.1%} unique, separation "
-                    f"{subset.separation:.2%}"
-                )
+            out.line(
+                f"  {' + '.join(subset.columns)}: {subset.unique_share:.1%} unique, separation {subset.separation:.2%}"
             )
     show_numbers(out, assessment.treated)
     for subset in assessment.attacks:
@@ -272,14 +264,12 @@ def _show(out: Any, assessment: Any, report: Path | None) -> None:
     for subset in assessment.exposed:
         ends = f"{', '.join(subset.ends[:5])}{', …' if len(subset.ends) > 5 else ''}"
         what = f"{counted(len(subset.ends), 'interval end')} of fewer than {subset.k:,} {subset.counted}: {ends}"
-        out.print(Text(f"{subset.column}: {what}. Cut at round numbers instead."))
+        out.line(f"{subset.column}: {what}. Cut at round numbers instead.")
     for subset in assessment.disclosure:
         certain = of_units(subset.certain_rows, assessment.counted)
-        out.print(
-            Text(
-                f"{subset.column}: {certain} in classes that reveal the value; best guess "
-                f"{subset.expected_confidence:.1%} instead of {subset.baseline:.1%}."
-            )
+        out.line(
+            f"{subset.column}: {certain} in classes that reveal the value; best guess "
+            f"{subset.expected_confidence:.1%} instead of {subset.baseline:.1%}."
         )
     if report is not None:
-        out.print(Text(f"Report: {report}"), soft_wrap=True)
+        out.line(f"Report: {report}", soft_wrap=True)

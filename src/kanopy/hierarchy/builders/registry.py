@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from kanopy._errors import HierarchyError
+from kanopy._errors import HierarchyError, near_miss, refuse, short
 from kanopy._lazy import public
 from kanopy._parameters import faults_of_class, make
 from kanopy._registry import Named
+from kanopy._usage import checked
 from kanopy.hierarchy.builders.base import Builder
 from kanopy.hierarchy.column import Column, column_of
 from kanopy.hierarchy.hierarchy import Hierarchy
@@ -64,7 +65,12 @@ def method_of(given: Mapping[str, Any]) -> Any:
     return given.get("method", implied)
 
 
+AUTO = ("k", "parts")
+"""The parameters of the method `auto`."""
+
+
 @public("kanopy.hierarchy")
+@checked
 def make_builder(method: str, **parameters: Any) -> Builder:
     """The builder of a method with its parameters.
 
@@ -75,6 +81,7 @@ def make_builder(method: str, **parameters: Any) -> Builder:
 
 
 @public("kanopy")
+@checked
 def build_hierarchy(
     values: Iterable[Any] | Column,
     method: str = "auto",
@@ -97,5 +104,12 @@ def build_hierarchy(
 
         # Without a k, a column of fewer rows than the usual five still gets a hierarchy.
         parameters.setdefault("k", min(5, column.rows))
+        refuse(
+            [
+                f"The method 'auto' has no parameter {short(name)}. {near_miss(name, AUTO)}"
+                for name in parameters
+                if name not in AUTO
+            ]
+        )
         return choose_hierarchy(column, **parameters).hierarchy
     return make_builder(method, **parameters).build_column(column)

@@ -8,7 +8,7 @@ from pathlib import Path
 from kanopy._errors import DataError, HierarchyError, some
 from kanopy._files import read_text, usable, write_whole
 from kanopy._lazy import public
-from kanopy._usage import Needs, refuse_in_vain
+from kanopy._usage import Needs, checked, refuse_in_vain
 from kanopy.hierarchy.files.csv_format import level_table_csv, parent_child_csv, parse_csv
 from kanopy.hierarchy.files.dot_format import hierarchy_dot, parse_dot
 from kanopy.hierarchy.files.json_format import hierarchy_json, parse_json
@@ -18,6 +18,7 @@ KINDS = (".csv", ".json", ".dot", ".gv", ".tsv", ".txt")
 
 
 @public("kanopy")
+@checked
 def read_hierarchy(path: str | Path, *, column: str | None = None, require_nesting: bool = True) -> Hierarchy:
     """A hierarchy from a file: CSV (level table or child,parent; separator and encoding detected), JSON or DOT.
 
@@ -42,6 +43,7 @@ def read_hierarchy(path: str | Path, *, column: str | None = None, require_nesti
 
 
 @public("kanopy")
+@checked
 def write_hierarchy(h: Hierarchy, path: str | Path, *, parents: bool = False) -> Path:
     """Write a hierarchy in the format of the file's ending; the file appears whole or not at all,
     and nobody but its owner may read it.
@@ -72,6 +74,7 @@ def write_hierarchy(h: Hierarchy, path: str | Path, *, parents: bool = False) ->
 
 
 @public("kanopy.hierarchy")
+@checked
 def find_hierarchies(folder: str | Path, columns: Iterable[str]) -> dict[str, Path]:
     """Which file of a folder holds the hierarchy of which column.
 

@@ -21,6 +21,7 @@ from kanopy._arrays import SUPPRESSED_LABEL, Floats, Ints
 from kanopy._errors import HierarchyError
 from kanopy._lazy import public
 from kanopy._mixins import DictMixin, HtmlReprMixin, ReprMixin
+from kanopy._usage import checked
 from kanopy.hierarchy.hierarchy import Hierarchy
 from kanopy.hierarchy.quality.agreement import agreement, triplet_agreement
 from kanopy.hierarchy.quality.semantic_loss import known_concepts, level_losses, level_weights, loss_table
@@ -89,6 +90,7 @@ class _State:
 
 
 @public("kanopy")
+@checked
 def improve_hierarchy(
     hierarchy: Hierarchy,
     taxonomy: Taxonomy,

@@ -29,6 +29,7 @@ from kanopy._arrays import SUPPRESSED_LABEL, Floats
 from kanopy._errors import InputError
 from kanopy._lazy import public
 from kanopy._mixins import HtmlReprMixin, ReprMixin
+from kanopy._usage import checked
 from kanopy.hierarchy.hierarchy import Hierarchy
 from kanopy.hierarchy.quality.agreement import agreement
 from kanopy.hierarchy.quality.semantic_faults import Fault, find_faults
@@ -191,6 +192,7 @@ class SemanticQuality(HtmlReprMixin):
 
 
 @public("kanopy")
+@checked
 def evaluate_hierarchy(
     hierarchy: Hierarchy,
     taxonomy: Taxonomy,

@@ -92,7 +92,7 @@ class OverTime:
             {
                 "k": job.k,
                 "rows": self.result.rows + int(self.left_out.sum()),
-                "job_sha256": hashlib.sha256(job.shown().to_toml().encode("utf-8")).hexdigest(),
+                "job_sha256": hashlib.sha256(job.explicit().to_toml().encode("utf-8")).hexdigest(),
                 "output_sha256": None if output is None else _checksum(output[1]),
                 "unit_sha256": unit_digest(unit_columns(job), key), "guarded": guarded_columns(job, key),
             },

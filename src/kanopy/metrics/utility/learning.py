@@ -71,6 +71,7 @@ def learned(
     Above `most_rows` a random sample (by `seed`) is used. Needs scikit-learn (the extra `utility`).
     """
     try:
+        from sklearn import config_context
         from sklearn.model_selection import StratifiedKFold
         from threadpoolctl import threadpool_limits
     except ImportError:
@@ -96,8 +97,9 @@ def learned(
     splits = list(StratifiedKFold(folds, shuffle=True, random_state=seed).split(before, wanted))
     baseline = float(np.bincount(wanted).max() / len(wanted))
     results = []
-    # Threads of the linear algebra wait for each other by spinning: on tables of this size they only take time.
-    with threadpool_limits(1):
+    # Threads of the linear algebra wait for each other by spinning: on tables of this size they only take time. The
+    # features are finite and the parameters those below: neither needs to be looked at for every tree.
+    with threadpool_limits(1), config_context(assume_finite=True, skip_parameter_validation=True):
         for name in learners:
             scores: list[tuple[float, float]] = []
             for train, test in splits:

@@ -15,6 +15,7 @@ from typing import Any
 from kanopy._errors import OntologyError, some
 from kanopy._lazy import public
 from kanopy._mixins import ReprMixin, brief
+from kanopy._usage import checked
 from kanopy.ontology.senses.joint_senses import choose_together
 from kanopy.ontology.senses.labels import APPROXIMATE, HOW, Match, find_label, named_concepts, sense_name
 from kanopy.ontology.taxonomy import Taxonomy, fold
@@ -183,6 +184,7 @@ class Senses(Mapping[str, Choice]):
 
 
 @public("kanopy.ontology")
+@checked
 def senses_of_hierarchy(
     taxonomy: Taxonomy, rows: Iterable[Sequence[str]], choices: SenseChoices | None = None
 ) -> Senses:
@@ -217,6 +219,7 @@ def senses_of_hierarchy(
 
 
 @public("kanopy.ontology")
+@checked
 def senses_of_values(
     taxonomy: Taxonomy, values: Iterable[str], choices: SenseChoices | None = None, *, header: str = ""
 ) -> Senses:

@@ -10,6 +10,7 @@ from pathlib import Path
 from kanopy._errors import OntologyError, near_miss, some
 from kanopy._files import read_text
 from kanopy._lazy import public
+from kanopy._usage import checked
 from kanopy.ontology.senses.labels import HOW, find_label, sense_name
 from kanopy.ontology.senses.senses import Choice, SenseChoices, Senses
 
@@ -31,6 +32,7 @@ def senses_path(hierarchy: str | Path) -> Path:
 
 
 @public("kanopy.ontology")
+@checked
 def read_senses(path: str | Path) -> SenseChoices:
     """Read a file of choices. Whether its senses exist is checked against the ontology it is used with.
 
@@ -93,6 +95,7 @@ def parse_senses(content: dict[str, object], where: str = "") -> SenseChoices:
 
 
 @public("kanopy.ontology")
+@checked
 def senses_toml(senses: Senses, *, name: str = "", synonyms: dict[str, str] | None = None) -> str:
     """The content of a senses file: one line per label, with how it was found and what else it could mean.
 

@@ -9,6 +9,7 @@ import numpy as np
 from kanopy._arrays import Floats
 from kanopy._errors import OntologyError, near_miss
 from kanopy._lazy import public
+from kanopy._usage import checked
 from kanopy.ontology.similarity.subsumers import remember_per_owner
 from kanopy.ontology.taxonomy import Taxonomy
 
@@ -59,6 +60,7 @@ INFORMATION_CONTENTS: Mapping[str, Callable[[Taxonomy], Floats]] = {
 
 
 @public("kanopy.ontology")
+@checked
 def information_content(taxonomy: Taxonomy, kind: str) -> Floats:
     """The information content of every concept, computed once per taxonomy; `kind` is tags, seco or sanchez.
 

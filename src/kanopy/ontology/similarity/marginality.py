@@ -11,6 +11,7 @@ from kanopy._arrays import Floats
 from kanopy._errors import OntologyError
 from kanopy._lazy import public
 from kanopy._mixins import ReprMixin
+from kanopy._usage import checked
 from kanopy.ontology.similarity.measures import Measure, find_measure
 from kanopy.ontology.similarity.pairwise import similarity_matrix
 from kanopy.ontology.taxonomy import Taxonomy
@@ -27,6 +28,7 @@ class Marginality(ReprMixin):
 
 
 @public("kanopy.ontology")
+@checked
 def marginality(
     taxonomy: Taxonomy,
     concepts: npt.ArrayLike,
@@ -47,7 +49,7 @@ def marginality(
     >>> words[found.mean], words[int(found.of_value.argmax())]
     ('wolf', 'car')
     """
-    asked = np.asarray(concepts, np.int32)
+    asked = np.atleast_1d(np.asarray(concepts, np.int32))
     often = np.ones(len(asked)) if counts is None else np.asarray(counts, np.float64)
     if asked.ndim != 1 or not len(asked) or often.shape != asked.shape or (often <= 0).any():
         raise OntologyError("Marginality needs a list of concepts, and for each how often it occurs (at least once).")

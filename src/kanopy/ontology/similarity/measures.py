@@ -14,6 +14,7 @@ from kanopy._errors import OntologyError
 from kanopy._lazy import public
 from kanopy._mixins import ReprMixin
 from kanopy._registry import Named
+from kanopy._usage import checked
 from kanopy.ontology.similarity import formulas as similarity
 from kanopy.ontology.similarity.information_content import information_content
 from kanopy.ontology.similarity.subsumers import Concepts, deepest_common_subsumer
@@ -123,6 +124,7 @@ def find_measure(name: str | Measure) -> Measure:
 
 
 @public("kanopy.ontology")
+@checked
 def similarities(taxonomy: Taxonomy, a: Concepts, b: Concepts, measure: str | Measure = "wu-palmer") -> Floats:
     """Similarities of concepts by the name of a measure.
 

@@ -18,6 +18,7 @@ import numpy.typing as npt
 from kanopy._arrays import Floats, Ints, Longs
 from kanopy._errors import OntologyError
 from kanopy._lazy import public
+from kanopy._usage import checked
 from kanopy.ontology.similarity.measures import Measure, find_measure
 from kanopy.ontology.taxonomy import Taxonomy
 
@@ -25,6 +26,7 @@ LARGEST_MATRIX = 2_000_000_000
 
 
 @public("kanopy.ontology")
+@checked
 def similarity_blocks(
     taxonomy: Taxonomy,
     rows: npt.ArrayLike,
@@ -47,6 +49,7 @@ def similarity_blocks(
 
 
 @public("kanopy.ontology")
+@checked
 def similarity_matrix(
     taxonomy: Taxonomy,
     rows: npt.ArrayLike,
@@ -77,6 +80,7 @@ def similarity_matrix(
 
 
 @public("kanopy.ontology")
+@checked
 def nearest_concepts(
     taxonomy: Taxonomy,
     rows: npt.ArrayLike,

@@ -11,6 +11,7 @@ import numpy as np
 from kanopy._arrays import Floats, Ints, Longs
 from kanopy._errors import OntologyError, some
 from kanopy._lazy import public
+from kanopy._usage import checked
 from kanopy.ontology.similarity.measures import Measure, find_measure
 from kanopy.ontology.similarity.pairwise import similarity_blocks
 from kanopy.ontology.taxonomy import Taxonomy
@@ -31,6 +32,7 @@ class WordPair(NamedTuple):
 
 
 @public("kanopy.ontology")
+@checked
 def word_similarity(taxonomy: Taxonomy, a: str, b: str, measure: str | Measure = "wu-palmer") -> WordPair:
     """The similarity of two words. Of equally similar senses the more frequent ones are named.
 
@@ -44,6 +46,7 @@ def word_similarity(taxonomy: Taxonomy, a: str, b: str, measure: str | Measure =
 
 
 @public("kanopy.ontology")
+@checked
 def word_similarities(
     taxonomy: Taxonomy, pairs: Iterable[tuple[str, str]], measure: str | Measure = "wu-palmer"
 ) -> list[WordPair]:
@@ -114,6 +117,7 @@ def _batch(
 
 
 @public("kanopy.ontology")
+@checked
 def word_matrix(taxonomy: Taxonomy, words: Sequence[str], measure: str | Measure = "wu-palmer") -> Floats:
     """The similarities of all words with all words; besides the result nothing quadratic is kept.
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from kanopy._errors import JobError, near_miss
 from kanopy._lazy import public
+from kanopy._usage import checked
 
 if TYPE_CHECKING:
     from kanopy._job.coercion import JobSource
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 
 
 @public("kanopy")
+@checked
 def attack(
     original: Any,
     released: Any = None,

@@ -20,6 +20,7 @@ from kanopy._lazy import public
 from kanopy._mixins import ReprMixin
 from kanopy._parameter_types import as_seconds
 from kanopy._progress import SILENT, Callback, Progress
+from kanopy._usage import checked
 from kanopy.masking.algorithms.registry import MASKINGS
 from kanopy.release.catalogue import parameters_for
 from kanopy.release.prepare import Prepared, make_problem, prepare
@@ -126,6 +127,7 @@ class Comparison(ReprMixin):
 
 
 @public("kanopy")
+@checked
 def compare(
     data: Any,
     job: JobSource,

@@ -28,6 +28,7 @@ from kanopy._lazy import public
 from kanopy._mixins import ReprMixin
 from kanopy._parameter_types import as_share
 from kanopy._progress import Callback, Progress
+from kanopy._usage import checked
 from kanopy.release.prepare import Prepared, make_problem, prepare
 from kanopy.release.run import run
 
@@ -117,6 +118,7 @@ class Exploration(ReprMixin):
 
 
 @public("kanopy")
+@checked
 def explore(
     data: Any,
     job: JobSource,

@@ -107,6 +107,15 @@ class Pieces:
         self._people: dict[tuple[str, str], set[Any]] = {}
         """Per value that several people must share some of them, until there are enough."""
 
+    def __getstate__(self) -> dict[str, Any]:
+        # Executors get Arrow tables: frames that serialize themselves may wait for each other without end.
+        return {**self.__dict__, "whole": {column: pairs.to_arrow() for column, pairs in self.whole.items()}}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        import polars as pl
+
+        self.__dict__ |= {**state, "whole": {column: pl.from_arrow(pairs) for column, pairs in state["whole"].items()}}
+
     @property
     def looks_first(self) -> bool:
         """Whether a treatment has to know its whole column."""

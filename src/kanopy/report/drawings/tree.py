@@ -8,7 +8,7 @@ from importlib import resources
 
 from kanopy._errors import HierarchyError
 from kanopy._lazy import public
-from kanopy._usage import Needs, refuse_in_vain
+from kanopy._usage import Needs, checked, refuse_in_vain
 from kanopy.hierarchy.hierarchy import Hierarchy
 from kanopy.report.charts.marks import short
 from kanopy.report.shell import section, shell, snippet
@@ -22,6 +22,7 @@ INK, LINE, MARK = "currentColor", "#9aa5b1", "#d64545"
 
 
 @public("kanopy.hierarchy")
+@checked
 def tree_text(h: Hierarchy, *, lines: int = LINES) -> str:
     """The tree with branches, folded where it is large: never more than about `lines` lines.
 
@@ -90,6 +91,7 @@ def _unfolded(h: Hierarchy, lines: int) -> set[int]:
 
 
 @public("kanopy.hierarchy")
+@checked
 def tree_svg(h: Hierarchy, *, level: int | None = None, leaves: int = SVG_LEAVES) -> str:
     """A picture of the tree, root at the left. `level` marks the nodes of a chosen level.
 
@@ -169,6 +171,7 @@ def _marked(h: Hierarchy, level: int | None) -> set[int]:
 
 
 @public("kanopy.hierarchy")
+@checked
 def tree_html(
     h: Hierarchy,
     *,

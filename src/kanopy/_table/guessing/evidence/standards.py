@@ -58,13 +58,13 @@ class Standard:
     signs: frozenset[str]
     fewest: int
     exact: Mapping[str, Entry]
-    patterns: tuple[tuple[re.Pattern[str], Entry], ...]
+    patterns: tuple[tuple[str, Entry], ...]
 
     def entry(self, name: str) -> Entry | None:
         """What it says of a name."""
         small = name.lower()
         exact_entry = self.exact.get(small)
-        return exact_entry or next((entry for pattern, entry in self.patterns if pattern.fullmatch(small)), None)
+        return exact_entry or next((entry for pattern, entry in self.patterns if re.fullmatch(pattern, small)), None)
 
 
 @cache
@@ -80,13 +80,13 @@ def standards() -> tuple[Standard, ...]:
 def _read(path: Path) -> Standard:
     plain = tomllib.loads(path.read_text(encoding="utf-8"))
     exact: dict[str, Entry] = {}
-    patterns: list[tuple[re.Pattern[str], Entry]] = []
+    patterns: list[tuple[str, Entry]] = []
     for kind in (*KINDS, *(str(role) for role in Role)):
         for rank, name in enumerate(plain.get(kind, "").lower().split()):
             role, words = KINDS.get(kind, (kind, DEFINED.get(kind, "")))
             entry = Entry(plain["title"], role, kind if kind in KINDS else "", words, rank)
             if set("*?[") & set(name):
-                patterns.append((re.compile(translate(name)), entry))
+                patterns.append((translate(name), entry))
             else:
                 exact.setdefault(name, entry)
     signs = frozenset(plain["signs"].lower().split())

@@ -117,9 +117,9 @@ class ColumnsPage(Page):
             with ui.element("div").classes("column-line column-head"):
                 ui.label("Column")
                 ui.label("Values")
-                named("distinct", "Different")
-                named("missing")
-                named("unique")
+                named("distinct", "Different", stop=False)
+                named("missing", stop=False)
+                named("unique", stop=False)
                 tip(ui.label("Role"), f"{ABOUT_ROLES} Weight and household: of a sample survey. {KEYS}.")
             for name in found[first : first + LINES_AT_ONCE]:
                 self._line(about[name], self._role(name))

@@ -72,7 +72,7 @@ class ReviewPage(Page):
             button("Sign", self.attempt(lambda *_: sign()), kind="main", icon="draw").set_enabled(ready)
             path = read_path(self.controller.link_secret, release)
             with ui.element("div").classes("row-flex"):
-                ui.link("Read-only page for a reviewer", path, new_tab=True)
+                ui.link("Read-only page for a reviewer", path, new_tab=True).classes("strong")
                 copy = f"navigator.clipboard.writeText(location.origin + {path!r})"
                 button("Copy its address", lambda: ui.run_javascript(copy), icon="link", kind="quiet",
                        hint="Whoever has it sees this card, comments and signatures, and nothing else")  # fmt: skip
