@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import random
 from concurrent.futures import ThreadPoolExecutor
@@ -78,6 +79,29 @@ def test_a_table_that_changed_needs_a_new_approval(tmp_path: Path) -> None:
     approvals.approve(approvals.waiting()[0])
     table.head(9).write_csv(tmp_path / "people.csv")
     assert session.write("release-1", "out.csv")["written"] is False
+
+
+def test_hierarchies_are_built_edited_and_part_of_what_is_approved(tmp_path: Path) -> None:
+    ages = [20 + at % 40 for at in range(240)]
+    pl.DataFrame({"age": [*ages, 77], "ill": ["a", "b"] * 120 + ["a"]}).write_csv(tmp_path / "people.csv")
+    session = Session(tmp_path, k=5)
+    session.propose("people.csv")
+    session.edit_job("job-1", roles={"age": "quasi-identifier", "ill": "sensitive"}, settings={"suppress": "5%"})
+    told = session.build_hierarchy("job-2", "age", "widths", {"widths": [5, 10]})
+    assert told["job"] == "job-3" and "77" not in json.dumps(told)
+    assert told["levels"][1]["labels"]["[20, 24]"] == 30 and told["levels"][0]["labels_of_fewer_rows"] == 1
+    digests = set()
+    for label in ("young", "twenties"):
+        job = session.edit_hierarchy("job-3", "age", [{"edit": "rename", "label": "[20, 29]", "to": label}])["job"]
+        release = session.run(job)["release"]
+        explained = session.explain(release)
+        assert explained["publishes"] == "generalized: age; unchanged: ill" and explained["promises"]
+        digests.add(session.write(release, "out.csv")["request"])
+    assert len(digests) == 2, "another hierarchy is another request"
+    for method, parameters in (("hipaa_zip", {"population": "/etc/passwd"}), ("nothing", {}), ("auto", {"k": 2})):
+        assert session.build_hierarchy("job-3", "age", method, parameters)["error"] == "JobError"
+    for edits in ([{"edit": "drop_level", "level": "x"}], [{"edit": "rename"}], [{}]):
+        assert session.edit_hierarchy("job-3", "age", edits)["error"] == "JobError"
 
 
 def test_the_first_person_of_a_table_without_a_header_is_not_told(tmp_path: Path) -> None:

@@ -90,7 +90,7 @@ def test_numbers_on_the_page_are_those_of_the_rows(make, kind):
     ]  # fmt: skip
     reasons = table(root, "Suppressed rows")
     assert reasons[-1][1] == str(made.published.count(None))
-    tiles = [text_of(tile) for tile in root.iter("dl") if tile.attrib.get("class") == "tile"]
+    tiles = [text_of(tile) for tile in root.iter("div") if tile.attrib.get("class") == "tile"]
     assert percent(published / len(made.original)) in tiles[0]
     assert f"{published} of {len(made.original)}" in tiles[0]
 

@@ -39,6 +39,8 @@ def source_of(method: str, parameters: Mapping[str, Any]) -> dict[str, Any]:
     {'method': 'widths', 'widths': [5, 10]}
     """
     called(method, METHODS, "method that an assistant may use")
+    if method == "auto" and parameters:
+        raise JobError("The method auto takes no parameters. Name another method, or leave the parameters out.")
     for name in parameters:
         if name in (*READS_A_FILE, "method", "k"):
             raise JobError(f"An assistant may not set the parameter {name!r}. Leave it out.")
@@ -67,11 +69,10 @@ def edited(hierarchy: Hierarchy, steps: Sequence[Mapping[str, Any]]) -> Hierarch
         change = EDITS[called(step["edit"], EDITS, "edit")]
         arguments = {name: argument for name, argument in step.items() if name != "edit"}
         try:
-            inspect.signature(change).bind(hierarchy, **arguments)
-        except TypeError:
+            hierarchy = change(hierarchy, **arguments)
+        except (TypeError, ValueError, AttributeError):
             wanted = ", ".join(list(inspect.signature(change).parameters)[1:])
-            raise JobError(f"The edit {change.__name__} takes {wanted}.") from None
-        hierarchy = change(hierarchy, **arguments)
+            raise JobError(f"The edit {change.__name__} takes {wanted}: labels are texts, levels numbers.") from None
     return hierarchy
 
 

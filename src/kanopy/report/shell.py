@@ -105,10 +105,11 @@ def snippet(title: str, note: str, *content: str) -> str:
 
 
 def tile_row(tiles: Sequence[Tile]) -> Markup:
-    """The numbers that matter most, side by side."""
+    """The numbers that matter most, side by side; one per line where styles are removed, as in a notebook that is not
+    trusted."""
     cells = "".join(
-        f'<dl class="tile"><dt>{esc(name)}</dt><dd class="number">{esc(number)}</dd>'
-        f'<dd class="note">{esc(note)}</dd></dl>'
+        f'<div class="tile"><span class="name">{esc(name)}</span> <b class="number">{esc(number)}</b>'
+        f' <span class="note">{esc(note)}</span></div>'
         for name, number, note in tiles
     )
     return Markup(f'<div class="tiles">{cells}</div>' if cells else "")

@@ -31,8 +31,16 @@ def _scoped(rules: str) -> str:
     return _RULE.sub(below, re.sub(r"/\*.*?\*/\s*", "", rules, flags=re.DOTALL)).strip()
 
 
+_LIGHT, _DARK = re.findall(r":root\s*\{([^}]*)\}", _COLOURS)[:2]
+_EDITORS = "".join(
+    f":is(.vscode-{name}, [data-jp-theme-light={str(name == 'light').lower()}]) {_MINE} "
+    f"{{ color-scheme: {name}; {' '.join(colours.replace('color-scheme: light dark;', '').split())} }}\n"
+    for name, colours in (("light", _LIGHT), ("dark", _DARK))
+)
+"""VS Code and JupyterLab have themes of their own, whatever the system prefers."""
+
 SNIPPET_CSS = (
-    f"{_COLOURS.replace(':root', _MINE)}{_MINE} {{ {_FRAME} }}\n"
+    f"{_COLOURS.replace(':root', _MINE)}@media screen {{\n{_EDITORS}}}\n{_MINE} {{ {_FRAME} }}\n"
     # Jupyter, VS Code and Colab set floats, margins, colours and stripes of lists and tables: first none of that.
     f"{_THEIRS} *:not(svg, svg *) {{ all: revert; }}\n{_scoped(_PARTS)}"
 )
