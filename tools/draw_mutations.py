@@ -142,6 +142,9 @@ class Patch:
         sound, faulty = (
             list(code_objects(compile(text, self.file, "exec", dont_inherit=True))) for text in (raw, changed)
         )
+        if len(sound) != len(faulty):  # what was defined in the place is gone
+            names_left = {code.co_qualname for code in faulty}
+            sound = [code for code in sound if code.co_qualname in names_left]
         functions = [each for each in gc.get_objects() if type(each) is FunctionType]
         here = [each for each in functions if each.__code__.co_filename == self.file]
         self.codes = [

@@ -13,6 +13,7 @@ import pytest
 from kanopy._errors import DataError, JobError, KanopyError
 from kanopy.app.controller import Controller
 from kanopy.app.record import HEAD, LISTED, add_event, card_digest, read_record, verify_record
+from kanopy.cli.local_app import record as verify_it
 from tests.app.simulated import elsewhere, here, simulate
 
 pytest.importorskip("nicegui", reason="the app is not installed: pip install 'kanopy[app]'")
@@ -93,7 +94,7 @@ def test_a_path_is_relative_to_where_the_app_was_started(tmp_path: Path, monkeyp
     elsewhere(story)
 
 
-def test_warnings_are_answered_and_what_was_shown_is_signed(tmp_path: Path) -> None:
+def test_warnings_are_answered_and_what_was_shown_is_signed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "people.csv"
     people(240).write_csv(file)
 
@@ -119,7 +120,10 @@ def test_warnings_are_answered_and_what_was_shown_is_signed(tmp_path: Path) -> N
         controller.sign(release, shown, "Bob", "reviewed")
         with pytest.raises(JobError, match="has signed"):
             controller.sign(release, shown, "Bob")
-        assert verify_record(controller.project.folder)["differences"] == []
+        verify_it.__wrapped__(controller.project.folder)
+        assert (
+            f"{len(read_record(controller.project.folder).events)} events, no line changed" in capsys.readouterr().out
+        )
         with (controller.result_folder / "release.csv").open("a") as stream:
             stream.write("99,f,1,flu\n")
         assert verify_record(controller.project.folder)["differences"] == [f"{release}/release.csv was changed"]

@@ -248,7 +248,7 @@ def test_packages_are_looked_at_when_their_names_are_asked(monkeypatch: pytest.M
     assert known.find("k").__name__ == "KAnonymity" and "offered" not in vars(known), "a name of Kanopy asks no package"
     assert known.find("even") is Even and list(known) == ["k", "even"], "what cannot be used is in no list"
     for name, reason in {
-        "gone": r"no_such_package:Thing cannot be used: it cannot be loaded \(ModuleNotFoundError",
+        "gone": r"no_such_package:Thing cannot be used: it cannot be loaded \(ModuleNotFoundError: No module",
         "wrong": "not a class that derives from kanopy.extend.Model", "even-more": "calls itself 'even'",
         "twice": "claimed by several packages", "missing": "There is no privacy model called 'missing'",
     }.items():  # fmt: skip

@@ -58,11 +58,11 @@ def test_every_output_is_checked_before_the_work(
 ) -> None:
     """They were refused when all the work was done."""
     from kanopy.cli import main
-    from kanopy.release import run
+    from kanopy.release import engine_choice
 
     monkeypatch.chdir(tmp_path)
     Path("t.csv").write_text("age\n1\n1\n")
-    monkeypatch.setattr(run, "anonymize", lambda *_, **__: pytest.fail("the work was begun"))
+    monkeypatch.setattr(engine_choice, "make_release", lambda *_, **__: pytest.fail("the work was begun"))
     for place in ("t.csv", "gone/out.json", "out.csv"):
         command = ["kanopy", "anonymize", "t.csv", "-q", "age", "-k", "2", "-o", "out.csv", option, place]
         monkeypatch.setattr("sys.argv", command)

@@ -245,3 +245,18 @@ def test_a_release_that_loses_nothing_is_known_to_be_the_best() -> None:
     table = {"age": [1, 1, 2, 2], "sex": list("ffmm")}
     result = kanopy.anonymize(table, kanopy.Job(quasi=["age", "sex"], k=2, algorithm="mondrian"))
     assert result.score == 0 and result.solution is not None and result.solution.optimal
+
+
+def test_the_time_for_a_bound_is_read_as_elsewhere() -> None:
+    job = kanopy.Job(quasi=["age"], k=2, hierarchies={"age": {"method": "widths", "widths": [10]}})
+    assert kanopy.lower_bound({"age": [11, 12, 21, 22]}, job, budget="500ms").value > 0
+    with pytest.raises(JobError, match="time for the bound must be a time"):
+        kanopy.lower_bound({"age": [11, 12, 21, 22]}, job, budget="soon")
+
+
+def test_a_database_that_is_not_there_yet_is_named(tmp_path: Path) -> None:
+    from kanopy.engine.connections import absent_database
+
+    (tmp_path / "here.duckdb").write_bytes(b"")
+    addresses = (f"{tmp_path}/new.duckdb::t", f"{tmp_path}/here.duckdb::t", "postgresql://host/shop::t")
+    assert [absent_database(each) for each in addresses] == [tmp_path / "new.duckdb", None, None]

@@ -302,8 +302,12 @@ def test_nothing_is_recorded_of_a_release_that_fails(folder: Path) -> None:
     assert before == {file.name: file.read_bytes() for file in (folder / "ledger").iterdir()}
 
 
-def test_forgotten_people_are_left_out_of_later_releases(folder: Path) -> None:
-    assert forget(folder / "ledger", ["a"], KEY) == 1
+def test_forgotten_people_are_left_out_of_later_releases(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    from kanopy.cli.linked.ledger import forget as command
+
+    (folder / "key.txt").write_bytes(KEY)
+    command.__wrapped__(folder / "ledger", ["a"], folder / "key.txt")
+    assert "1 person forgotten" in capsys.readouterr().out
     assert pl.read_parquet(folder / "ledger" / "0001.parquet").height == 7
     found = release(folder, people_table())
     assert found.rows == 7 and any("left out" in note for note in found.notes)

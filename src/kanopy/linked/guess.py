@@ -60,8 +60,8 @@ def tables_in(sources: list[str]) -> dict[str, str]:
     >>> folder = Path(tempfile.mkdtemp())
     >>> for name in ("person", "visit"):
     ...     _ = (folder / f"{name}.csv").write_text("person_id\\n1\\n")
-    >>> list(tables_in([str(folder)]))
-    ['person', 'visit']
+    >>> list(tables_in([str(folder)])), list(tables_in([str(folder / "person.csv"), "shop.duckdb::visits"]))
+    (['person', 'visit'], ['person', 'visits'])
     """
     sources_of_tables: dict[str, str] = {}
     for source in sources:

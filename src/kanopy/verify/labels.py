@@ -55,17 +55,11 @@ class FalseLabels:
 
 
 def verify_labels(
-    original: pl.DataFrame,
-    published: pl.DataFrame,
-    columns: Sequence[str],
-    groups: Mapping[str, Callable[[str], Sequence[str]]],
-    *,
-    given: Sequence[str] = (),
-    missing_tokens: Sequence[str] = (),
-    k: int = 1,
-    multiplicity: pl.Series | None = None,
+    original: pl.DataFrame, published: pl.DataFrame, columns: Sequence[str],
+    groups: Mapping[str, Callable[[str], Sequence[str]]], *, given: Sequence[str] = (),
+    missing_tokens: Sequence[str] = (), k: int = 1, multiplicity: pl.Series | None = None,
     units: pl.Series | None = None,
-) -> tuple[str, ...]:
+) -> tuple[str, ...]:  # fmt: skip
     """Raise `VerificationFailed` if a published label is not true of its row; rows stand in the same order in both.
 
     Nor may a label that lists values (`potato, leek +4`) name one that fewer than `k` rows have; `multiplicity`
@@ -111,12 +105,9 @@ def verify_labels(
 
 
 def rare_names(
-    original: pl.Series,
-    published: pl.Series,
-    k: int,
-    multiplicity: pl.Series | None = None,
+    original: pl.Series, published: pl.Series, k: int, multiplicity: pl.Series | None = None,
     units: pl.Series | None = None,
-) -> list[tuple[str, str]]:
+) -> list[tuple[str, str]]:  # fmt: skip
     """Labels that list values, with a value they name that fewer than `k` rows have, or fewer than `k` `units`.
 
     A set in braces is no name: recodings by sets publish which values a cell stands for, and every class that shows

@@ -179,6 +179,8 @@ class Pager:
     def __init__(self, what: str, step: int, go: Callable[[int], Any]) -> None:
         self.first, self.total, self._step, self._what = 0, 0, step, what.split()[0]
         with ui.element("div").classes("pager") as self.box:
+            self.box.props["role"] = "toolbar"
+            self.box.props["aria-label"] = f"{what.capitalize()}: arrow keys go from button to button"
             for icon, words, to in (
                 ("first_page", f"First {what}", lambda: 0),
                 ("chevron_left", f"{what.capitalize()} before", self._before),
@@ -189,7 +191,9 @@ class Pager:
                 if to is None:
                     self._where = ui.label("").classes("muted")
                 else:
-                    button("", lambda to=to: go(self._within(to())), icon=icon, kind="quiet", hint=words)
+                    arrow = button("", lambda to=to: go(self._within(to())), icon=icon, kind="quiet", hint=words)
+                    if to != self._after:  # one stop of the keyboard (`tips.js`)
+                        arrow.props("tabindex=-1")
         self.box.set_visibility(False)
 
     def _before(self) -> int:

@@ -40,3 +40,10 @@ document.addEventListener('keydown', (event) => {
   lines.forEach((line, i) => line.classList.toggle('current', i === at));
   if (lines[at]) lines[at].scrollIntoView({ block: 'nearest' });
 });
+// The buttons of a pager are one stop: arrows go from button to button.
+document.addEventListener('keydown', (event) => {
+  const box = event.target.closest ? event.target.closest('.pager') : null, step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+  if (!box || !step) return;
+  const buttons = [...box.querySelectorAll('button:not([disabled])')], to = buttons[buttons.indexOf(event.target.closest('button')) + step];
+  if (to) { event.preventDefault(); to.focus(); }
+});

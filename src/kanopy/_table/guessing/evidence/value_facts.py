@@ -105,7 +105,12 @@ def _answers(seen: Values) -> bool:
 
 
 def _scale(seen: Values) -> bool:
-    """Steps from one on, as of a question with five or seven answers."""
+    """Steps from one on, as of a question with five or seven answers.
+
+    >>> import polars as pl
+    >>> [_scale(Values(pl.Series(steps))) for steps in ([1, 2, 3, 2], [2, 3, 4, 3], [1, 2, 30])]
+    [True, False, False]
+    """
     if not whole(seen) or not 2 < seen.distinct <= FEW_VALUES:
         return False
     return smallest(seen) == 1 and largest(seen) <= FEW_VALUES and not _rarely_many(seen)
