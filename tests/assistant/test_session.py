@@ -101,7 +101,7 @@ def test_hierarchies_are_built_edited_and_part_of_what_is_approved(tmp_path: Pat
     for method, parameters in (("hipaa_zip", {"population": "/etc/passwd"}), ("nothing", {}), ("auto", {"k": 2})):
         assert session.build_hierarchy("job-3", "age", method, parameters)["error"] == "JobError"
     for edits in ([{"edit": "drop_level", "level": "x"}], [{"edit": "rename"}], [{}]):
-        assert session.edit_hierarchy("job-3", "age", edits)["error"] == "JobError"
+        assert session.edit_hierarchy("job-3", "age", edits)["error"] in ("JobError", "InputError")
 
 
 def test_the_first_person_of_a_table_without_a_header_is_not_told(tmp_path: Path) -> None:
