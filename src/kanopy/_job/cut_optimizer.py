@@ -439,7 +439,7 @@ class CutOptimizer:
         """How many rows of each tuple cannot be published in these classes."""
         domain = self.domain
         if domain.units is None or self._whose is None:
-            return domain.counts * (np.bincount(classes, weights=domain.counts) < self.k)[classes]
+            return np.where((np.bincount(classes, weights=domain.counts) < self.k)[classes], domain.counts, 0)
         if domain.units.known == 1:
             units, own_tuples = self._whose
             self.work += len(own_tuples)
