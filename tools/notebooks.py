@@ -25,7 +25,7 @@ def executed(name: str) -> Any:
     notebook = nbformat.read(FOLDER / f"{name}.ipynb", as_version=4)
     with tempfile.TemporaryDirectory() as folder:
         NotebookClient(
-            notebook, timeout=120, kernel_name="python3", resources={"metadata": {"path": folder}}, record_timing=False,
+            notebook, timeout=600, kernel_name="python3", resources={"metadata": {"path": folder}}, record_timing=False,
             coalesce_streams=True,
         ).execute()  # fmt: skip
     notebook.metadata = {
