@@ -455,7 +455,8 @@ class CutOptimizer:
         """How many rows of each class can be published."""
         counts = self.domain.counts
         if self.domain.units is not None:
-            return np.bincount(classes, weights=counts - self._leaving(classes, count), minlength=count)
+            left = np.bincount(classes, weights=counts - self._leaving(classes, count), minlength=count)
+            return np.asarray(left, np.float64)
         sizes = np.bincount(classes, weights=counts, minlength=count)
         return np.where(sizes < self.k, 0.0, sizes)
 
