@@ -274,8 +274,8 @@ ALLOWED = {
     "docs/how-to/treatments.md": {
         "lists all treatments, with what": "the command says both",
         "treatments have no seed": "true",
-        "Kanopy draws in memory": "the limit is stated",
         "Other treatments need all rows": "true of pieces",
+        "refuse a sample": "the limits are stated",
     },
     "docs/how-to/masking.md": {
         "Plain methods that promise no k": "a heading, true",

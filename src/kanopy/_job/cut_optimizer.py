@@ -439,7 +439,7 @@ class CutOptimizer:
         """How many rows of each tuple cannot be published in these classes."""
         domain = self.domain
         if domain.units is None or self._whose is None:
-            return domain.counts * (np.bincount(classes, weights=domain.counts) < self.k)[classes]
+            return np.where((np.bincount(classes, weights=domain.counts) < self.k)[classes], domain.counts, 0)
         if domain.units.known == 1:
             units, own_tuples = self._whose
             self.work += len(own_tuples)
@@ -455,7 +455,8 @@ class CutOptimizer:
         """How many rows of each class can be published."""
         counts = self.domain.counts
         if self.domain.units is not None:
-            return np.bincount(classes, weights=counts - self._leaving(classes, count), minlength=count)
+            left = np.bincount(classes, weights=counts - self._leaving(classes, count), minlength=count)
+            return np.asarray(left, np.float64)
         sizes = np.bincount(classes, weights=counts, minlength=count)
         return np.where(sizes < self.k, 0.0, sizes)
 

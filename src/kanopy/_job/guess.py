@@ -378,8 +378,8 @@ def _decide(guesses: list[Guess], rows: int, hidden: list[str]) -> Iterator[str]
 def _read(guess: Guess, seen: Values, official: OfficialColumns, is_meaningful: dict[frozenset[str], bool]) -> _Read:
     """What the job says of a column besides its role: words for missing values, and how to generalize it."""
     if guess.role == Role.SENSITIVE:
-        known = proposed(guess, official)
-        return _Read(tokens=guess.missing, remarks=() if known is None else (known.remark,))
+        recognition = proposed(guess, official)
+        return _Read(tokens=guess.missing, remarks=() if recognition is None else (recognition.remark,))
     if guess.role != Role.QUASI_IDENTIFIER:
         return _Read()
     if seen.elements:
@@ -388,8 +388,8 @@ def _read(guess: Guess, seen: Values, official: OfficialColumns, is_meaningful: 
     if guess.hierarchy_hint == "place":
         advice = 'cells of at least k people, cut at round degrees; { method = "cells" } is a fixed grid'
         return _Read({"method": "quadtree"}, guess.missing, None, (advice,))
-    if guess.column in official.frame.columns and (known := proposed(guess, official)) is not None:
-        return _Read(known.hierarchy, guess.missing, None, (known.remark,))
+    if guess.column in official.frame.columns and (recognition := proposed(guess, official)) is not None:
+        return _Read(recognition.hierarchy, guess.missing, None, (recognition.remark,))
     texts = [text for text in seen.texts if text not in guess.missing]
     if guess.hierarchy_hint == "date" and not seen.column.dtype.is_temporal():
         return _dates(guess, texts)

@@ -143,10 +143,10 @@ def recognize_beside(beside: Recognition, rows: Iterable[tuple[str, str, int]]) 
     held: Counter[str] = Counter()
     for value, _, number in pairs:
         held[value] += number
-    own = match_values(classification, list(held), nearest=False)
+    own_match = match_values(classification, list(held), nearest=False)
     others = dict.fromkeys(other for _, other, _ in pairs)
     named = match_values(classification, list(others))
-    own_node = dict(zip(own.values, own.nodes.tolist(), strict=True))
+    own_node = dict(zip(own_match.values, own_match.nodes.tolist(), strict=True))
     named_node = dict(zip(named.values, named.nodes.tolist(), strict=True))
     compared = [
         (value, number, own_node[value] == named_node[other])
@@ -156,10 +156,10 @@ def recognize_beside(beside: Recognition, rows: Iterable[tuple[str, str, int]]) 
     total = sum(number for _, number, _ in compared)
     agreeing = {value for value, _, agrees in compared if agrees}
     agreeing_rows = sum(number for _, number, agrees in compared if agrees)
-    if own.rate < LEAST_RATE_NAMED or len(agreeing) < LEAST_AGREEING or agreeing_rows < LEAST_RATE * total:
+    if own_match.rate < LEAST_RATE_NAMED or len(agreeing) < LEAST_AGREEING or agreeing_rows < LEAST_RATE * total:
         return None
     evidence = len(agreeing) * math.log(classification.size)
-    return _recognition(beside.classification, classification, own, held, evidence)
+    return _recognition(beside.classification, classification, own_match, held, evidence)
 
 
 def _worth(recognition: Recognition) -> float:

@@ -255,10 +255,10 @@ def _elsewhere(pairs: pl.DataFrame, hierarchy: Hierarchy, level: int) -> pl.Data
     if pairs.dtypes != [pl.String, pl.String] or len(set(hierarchy.values)) < hierarchy.size:
         return pairs
     labels = [hierarchy.label(node) for node in hierarchy.table[level].tolist()]
-    known = pl.DataFrame({"value": list(hierarchy.values), "claimed": labels})
+    labels_at_level = pl.DataFrame({"value": list(hierarchy.values), "claimed": labels})
     agrees = pl.col("label") == pl.col("claimed")
     return (
-        pairs.join(known, on="value", how="left", maintain_order="left")
+        pairs.join(labels_at_level, on="value", how="left", maintain_order="left")
         .filter(~agrees.fill_null(False))
         .drop("claimed")
     )

@@ -187,11 +187,12 @@ def false_labels(
 
 def _outside_ranges(pairs: pl.DataFrame, values: pl.Series) -> pl.DataFrame | None:
     """The pairs whose label is no range with the number in it, all at once; `None` where not all values are plain."""
-    known = values.drop_nulls()
-    if not len(known) or not known.str.contains(r"^-?[0-9]{1,15}(\.[0-9]{1,15})?$").all():
+    present = values.drop_nulls()
+    if not len(present) or not present.str.contains(r"^-?[0-9]{1,15}(\.[0-9]{1,15})?$").all():
         return None
     read = _ranges_of(lambda text: _point(_number(text)))
-    ranges = [(label, *found) for label in pairs["label"].drop_nulls().unique() if (found := read(label)) is not None]
+    spans_of = ((label, read(label)) for label in pairs["label"].drop_nulls().unique())
+    ranges = [(label, *span) for label, span in spans_of if span is not None]
     ends = pl.DataFrame(ranges, {"label": pl.String, "low": pl.Float64, "high": pl.Float64}, orient="row")
     held = pl.col("value").cast(pl.Float64).is_between("low", "high").fill_null(False)
     return pairs.join(ends, on="label", how="left", maintain_order="left").filter(~held).select(pairs.columns)

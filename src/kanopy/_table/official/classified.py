@@ -45,12 +45,12 @@ class OfficialColumns:
         >>> table.of("no").classification
         'countries'
         """
-        found = self._by_itself(name, missing)
-        if found is None and _may_be_codes(self.frame[name]) and LEAST_AGREEING <= self._count(name) <= MOST_DIFFERENT:
+        code = self._by_itself(name, missing)
+        if code is None and _may_be_codes(self.frame[name]) and LEAST_AGREEING <= self._count(name) <= MOST_DIFFERENT:
             others = (other for other in self.frame.columns if other != name and self._alike(name, other))
             tries = (self._beside(name, other) for other in others)
-            found = next((recognition for recognition in tries if recognition is not None), None)
-        return found
+            code = next((recognition for recognition in tries if recognition is not None), None)
+        return code
 
     def _by_itself(self, name: str, missing: tuple[str, ...] = ()) -> Recognition | None:
         if name not in self._alone:

@@ -69,8 +69,8 @@ def _labels_with_two_lines(text: str) -> list[str]:
     for number, line in enumerate(text.splitlines(), 1):
         if line.lstrip().startswith("["):
             table = line.strip()
-        elif found := _ENTRY.match(line):
-            lines_of.setdefault((table, found[1].strip("\"'")), []).append(number)
+        elif entry := _ENTRY.match(line):
+            lines_of.setdefault((table, entry[1].strip("\"'")), []).append(number)
     return [f"{label} (lines {', '.join(map(str, n))})" for (_, label), n in lines_of.items() if len(n) > 1]
 
 

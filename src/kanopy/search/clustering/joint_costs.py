@@ -49,8 +49,8 @@ class JointCosts:
     def with_tuples(self, places: Ints) -> Longs:
         """What covering a row (its places) and each distinct tuple costs, summed over the attributes."""
         total = np.zeros(len(self.measure.positions), np.int64)
-        for j, place in enumerate(places.tolist()):
-            total += self.from_place(j, place)[self.measure.positions[:, j]]
+        for j, position in enumerate(places.tolist()):
+            total += self.from_place(j, position)[self.measure.positions[:, j]]
         return total
 
     def with_stretches(self, j: int, place: int, low: Ints, high: Ints, own: Longs) -> Longs:

@@ -136,9 +136,9 @@ def _nearest(
         lowest = rows[is_free[rows]][:count]
         candidates.append(lowest)
         cost_of_candidate.append(np.full(len(lowest), costs[at]))
-    found = np.concatenate(candidates)
-    order = np.lexsort((found, np.concatenate(cost_of_candidate)))[:count]
-    return [int(one) for one in found[order]]
+    row_numbers = np.concatenate(candidates)
+    order = np.lexsort((row_numbers, np.concatenate(cost_of_candidate)))[:count]
+    return [int(one) for one in row_numbers[order]]
 
 
 def _places(joint: JointCosts, domain: Domain, row: int) -> Ints:

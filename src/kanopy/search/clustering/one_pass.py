@@ -83,30 +83,30 @@ class Centres:
         )
 
     def _points(self, j: int, places: Ints) -> Longs:
-        return np.array([self.joint.from_place(j, place)[place] for place in places.tolist()], np.int64)
+        return np.array([self.joint.from_place(j, position)[position] for position in places.tolist()], np.int64)
 
     def distances(self, places: Ints, classes: Longs) -> Floats:
         """How far a row is from the centre of some classes, the whole of an attribute being its weight."""
         total = np.zeros(len(classes))
-        for j, place in enumerate(places.tolist()):
+        for j, position in enumerate(places.tolist()):
             number = self.numbers[j]
             if number is None:
-                low, high, own = self.low[classes, j], self.high[classes, j], self.own[classes, j]
-                total += self.joint.with_stretches(j, place, low, high, own) / self.measure.denominator
+                low, high, own_costs = self.low[classes, j], self.high[classes, j], self.own[classes, j]
+                total += self.joint.with_stretches(j, position, low, high, own_costs) / self.measure.denominator
             elif self.extent[j]:
                 centre = self.sums[classes, j] / self.size[classes]
-                total += self.weights[j] * np.abs(number[place] - centre) / self.extent[j]
+                total += self.weights[j] * np.abs(number[position] - centre) / self.extent[j]
         return np.asarray(np.round(total, DIGITS))
 
     def add(self, to: int, places: Ints) -> None:
         """Put a row into a class; its centre moves."""
-        for j, place in enumerate(places.tolist()):
+        for j, position in enumerate(places.tolist()):
             number = self.numbers[j]
             if number is None:
                 stretch = self.low[[to], j], self.high[[to], j], self.own[[to], j]
-                self.own[to, j] = self.joint.with_stretches(j, place, *stretch)[0]
+                self.own[to, j] = self.joint.with_stretches(j, position, *stretch)[0]
             else:
-                self.sums[to, j] += number[place]
+                self.sums[to, j] += number[position]
         self.low[to], self.high[to] = np.minimum(self.low[to], places), np.maximum(self.high[to], places)
         self.size[to] += 1
 

@@ -54,14 +54,14 @@ def beside_people(column: ColumnView) -> bool:
 
     Animals and machines have an age or a sex at most: one of these alone does not tell.
     """
-    said = {
+    meanings = {
         meant.meaning.says
         for name in column.table.frame.columns
         if name != column.name
         for meant in meanings_of(name)[:1]
         if meant.strength >= WORD and meant.meaning.says in OF_PEOPLE
     }
-    return bool(said & ONLY_OF_PEOPLE) or len(said) > 1
+    return bool(meanings & ONLY_OF_PEOPLE) or len(meanings) > 1
 
 
 def _also(column: ColumnView, argument: str) -> bool:

@@ -66,18 +66,18 @@ def name_shares(seen: Values) -> NameShares:
     values = [[word.strip(".'’") for word in _WORD.findall(text)] for text in texts]
     initial = [any(_INITIAL.fullmatch(word) for word in _WORD.findall(text)) for text in texts]
     family, no_names = listed("family") | listed("also_names"), listed("titles") | PARTICLES | {"jr", "sr", "iii"}
-    given, known, shared = 0, 0, Counter[str]()
+    given, known_names, shared = 0, 0, Counter[str]()
     for words in values:
         small = {word.casefold() for word in words if word}
         are_given = {word for word in small if is_given_name(word)}
         given += bool(are_given)
-        known += bool(are_given or small & family)
+        known_names += bool(are_given or small & family)
         shared.update(word for word in small - are_given - family - no_names if len(word) >= SHORTEST_SHARED)
     number = len(texts)
     sharing = max(shared.values(), default=0)
     return NameShares(
         given / number,
-        known / number,
+        known_names / number,
         sum(initial) / number,
         sum(any(c.isdigit() for c in text) for text in texts) / number,
         sum(text == text.lower() != text.upper() for text in texts) / number,
@@ -90,8 +90,8 @@ def name_shares(seen: Values) -> NameShares:
 def name_people(seen: Values) -> bool:
     """Whether values hold names that people have."""
     shares = name_shares(seen)
-    known = shares.given >= NAMED or shares.known >= KNOWN or shares.initials >= INITIALS
-    return (known and not name_things(seen)) or (seen.text and seen.share(HONOURED) >= MOSTLY)
+    are_known = shares.given >= NAMED or shares.known >= KNOWN or shares.initials >= INITIALS
+    return (are_known and not name_things(seen)) or (seen.text and seen.share(HONOURED) >= MOSTLY)
 
 
 def name_things(seen: Values) -> bool:

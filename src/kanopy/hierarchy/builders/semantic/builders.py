@@ -321,9 +321,9 @@ class Ontology(SemanticBuilder):
                 groups = nested.reshape(-1).astype(np.int32)
             # Groups that no concept names are not made; large ones of the coarsest level list members.
             most_listed = SMALL if depth == 0 else len(concepts) + 1
-            kept = left_over if depth == 0 else -1
+            remaining_group = left_over if depth == 0 else -1
             for below in [*partitions[depth + 1 :], singles]:
-                groups = namer.only_named(groups, below, names[0], most_listed, kept)
+                groups = namer.only_named(groups, below, names[0], most_listed, remaining_group)
             coarser = groups
             names.insert(0, namer.level(groups, names[0], left_over if len(rows) == 1 else -1))
             shared = {
