@@ -41,7 +41,7 @@ def utility_page(results: Mapping[str, Any], distributions: Mapping[str, Mapping
 
 def tiles(results: Mapping[str, Any]) -> list[Tile]:
     """The numbers that matter most."""
-    published = results["released_rows"] / results["rows"] if results["rows"] else 0
+    published = (results["released_rows"] - results["hidden_rows"]) / results["rows"] if results["rows"] else 0
     tile_lines = lines("utility.tiles", {"loss": results["loss"], "published": published})
     if results["columns"]:
         tile_lines += lines(
