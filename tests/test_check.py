@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 import kanopy
-from kanopy._errors import DataError, JobError
+from kanopy._errors import DataError, InputError, JobError
 from kanopy.cli import app
 
 values = st.sampled_from(["a", "b", None])
@@ -51,7 +51,7 @@ def test_what_it_refuses() -> None:
         kanopy.check({"age": [1]}, quasi=["agee"])
     with pytest.raises(DataError, match="at least one quasi-identifier"):
         kanopy.check({"age": [1]}, quasi=[])
-    with pytest.raises(JobError, match="names of columns"):
+    with pytest.raises(InputError, match=r"quasi must be a text, or a list, each a text, not \[1\]"):
         kanopy.check({"age": [1]}, quasi=[1])  # type: ignore[list-item]
     with pytest.raises(DataError, match="no records"):
         kanopy.check({"age": []}, quasi=["age"])

@@ -28,6 +28,7 @@ ASKS = {"name", "method", "algorithm", "model", "builder", "kind", "measure"}
 OTHER_MEANINGS = {
     ("verify/treatments.py", "format-preserving"): "verification has a check per treatment, and imports none of them",
     ("_job/guess.py", "suppress"): "the method that this file wrote into the guessed job itself",
+    ("assistant/levels.py", "classification"): "the name of a parameter of several builders",
     ("app/tasks/trees.py", "k"): "the parameter k of a builder",
     ("masking/job.py", "k"): "the setting k of a job",
 }

@@ -84,7 +84,7 @@ def number_lifted(tuples: Ints, lifts: Sequence[Codes], sizes: Sequence[int], *,
     table = np.concatenate([lift.astype(np.int64) * digit for lift, digit in zip(lifts, digits, strict=True)])
     starts = np.cumsum([0, *(len(lift) for lift in lifts[:-1])]).astype(np.int64)
     keys = np.empty(len(tuples), np.int64)
-    pack_lifted(tuples, table, starts, keys)
+    pack_lifted(np.ascontiguousarray(tuples), table, starts, keys)
     return number_keys(keys, room, small=small)
 
 

@@ -121,7 +121,7 @@ def rare_names(
     """
     if k < 2 or original.dtype == pl.Duration:  # `2 days, 0:00:00` is one value and no list
         return []
-    lists = {label: _named(label) for label in as_text(published).unique().to_list() if label is not None}
+    lists = {label: _named(label) for label in as_text(published).rename("").unique().to_list() if label is not None}
     lists = {label: listed for label, listed in lists.items() if listed}
     if not lists:
         return []
