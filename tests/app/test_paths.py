@@ -65,7 +65,8 @@ def sign(page: Any) -> None:
         page.get_by_role("button", name="Accept", exact=True).click()
         page.wait_for_function("left => document.querySelectorAll('.warning:not(.answered)').length < left", arg=left)
         page.wait_for_timeout(200)
-    page.get_by_label("Your name").last.fill("Cid")
+    page.wait_for_function("() => !document.querySelector('.q-dialog')")  # a closing one has a name of its own
+    page.get_by_label("Your name").fill("Cid")
     page.get_by_role("button", name="Sign", exact=True).click()
     page.get_by_text(re.compile("^Cid, 20")).wait_for()
 
