@@ -1,8 +1,8 @@
 """Install the wheel with each extra in a fresh environment and use what the extra is for: `make test-extras`.
 
 Usage: python tools/try_extras.py WHEEL [EXTRA …]. The status is the number of those that failed; one that cannot be
-installed for want of an index is named at the end. Without names: all but the largest (`spark` needs Java, `embeddings`
-downloads gigabytes). `core` is the installation without extras; none of the libraries of an extra may be in it.
+installed for want of an index is named at the end. Without names: all; `embeddings` downloads gigabytes. `core` is the
+installation without extras; none of the libraries of an extra may be in it.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ import tomllib
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-LARGE = ("embeddings", "spark")
 NOT_TRIED = "not tried, because it could not be installed: "
 RUN = "kanopy anonymize people.csv -q age,sex -k 3 --identifiers name,born,admitted -o"
 
@@ -109,7 +108,7 @@ def main() -> int:
     """Try the extras that were named; the number of those that failed."""
     wheel, *names = sys.argv[1:]
     failed, untried = 0, []
-    for extra in names or [name for name in USES if name not in LARGE]:
+    for extra in names or USES:
         with tempfile.TemporaryDirectory() as folder:
             wrong = attempt(extra, Path(wheel).resolve(), Path(folder))
         failed += bool(wrong) and not wrong.startswith(NOT_TRIED)

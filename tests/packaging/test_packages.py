@@ -15,7 +15,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from tools.try_extras import LARGE, USES, fault_of_project, libraries
+from tools.try_extras import USES, fault_of_project, libraries
 
 from tests.test_house import _tracked
 
@@ -84,7 +84,7 @@ def test_packages_have_the_right_tags_and_the_same_bytes(tmp_path: Path) -> None
 
 def test_each_extra_is_tried_and_core_has_none_of_them() -> None:
     extras = set(libraries())
-    assert set(USES) == extras | {"core"} and set(LARGE) <= extras
+    assert set(USES) == extras | {"core"}
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
     core = {re.split(r"[<>=\[]", each)[0] for each in project["dependencies"]}
     assert not core & set().union(*libraries().values())
