@@ -342,3 +342,12 @@ def test_words_for_peoples_are_not_grouped_by_a_thesaurus() -> None:
     table = {"ethnicity": drawn(["arabic", "caucasian", "asian", "african", "black"]), "age": drawn([*range(20, 60)])}
     guessed = kanopy.guess_job(table)
     assert guessed.columns[0]["hierarchy"] != "ontology"
+
+
+def test_the_key_of_a_panel_is_the_person_although_nothing_is_constant_within_one() -> None:
+    people, years = range(40), range(1979, 1989)
+    rows = [(person, year, 7.0 + (person * year) % 13 / 10, (person + year) % 5) for person in people for year in years]
+    panel = pl.DataFrame(rows, schema=["id", "year", "wage", "kids"], orient="row")
+    assert {each["column"]: each["role"] for each in kanopy.guess_job(panel).columns}["id"] == "unit"
+    torn = kanopy.guess_job(panel[:-1])  # a panel with a gap is none for sure: a note asks
+    assert {each["column"]: each["role"] for each in torn.columns}["id"] != "unit"

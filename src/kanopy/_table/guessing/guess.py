@@ -19,7 +19,7 @@ from kanopy._table.guessing.evidence.standards import named_by_standards
 from kanopy._table.guessing.evidence.value_facts import meaning_of_values
 from kanopy._table.guessing.evidence.views import ColumnView, TableView
 from kanopy._table.guessing.lexicon import RECORD_NUMBER
-from kanopy._table.guessing.structure import hangs_on
+from kanopy._table.guessing.structure import hangs_on, in_waves
 from kanopy._table.guessing.value_kinds import Values
 from kanopy._table.roles import HOUSEHOLD_WORDS, Role
 
@@ -200,6 +200,7 @@ def _hint(column: ColumnView, role: Role) -> str | None:
 
 def unit_among(table: TableView, columns: Mapping[str, ColumnView], guesses: Mapping[str, Guess]) -> str | None:
     """The key whose rows are about one person, where several rows are; not one of households, schools or places."""
+    times = [name for name, column in columns.items() if column.has("years") or column.seen.dates]
     keys = [
         name
         for name, guess in guesses.items()
@@ -209,7 +210,11 @@ def unit_among(table: TableView, columns: Mapping[str, ColumnView], guesses: Map
         and table.values[name].rows == table.frame.height
         and not HOUSEHOLD_WORDS & set(columns[name].words)
         and not columns[name].has("about places")
-        and (guess.kind == "unit" or hangs_on(table.frame, name, table.values))
+        and (
+            guess.kind == "unit"
+            or hangs_on(table.frame, name, table.values)
+            or in_waves(table.frame, name, times, table.values)
+        )
     ]
     # What a standard calls the unit comes first, then the key with most values.
     return max(keys, key=lambda name: (guesses[name].kind == "unit", table.values[name].distinct), default=None)

@@ -118,6 +118,23 @@ def hangs_on(frame: pl.DataFrame, key: str, values: Mapping[str, Values]) -> int
     return count
 
 
+def in_waves(frame: pl.DataFrame, key: str, times: Sequence[str], values: Mapping[str, Values]) -> bool:
+    """Whether every value of a key stands once at every one of several times: a panel, whose key counts people.
+
+    >>> frame = pl.DataFrame({"id": [1, 1, 2, 2], "year": [2001, 2002, 2001, 2002], "pay": [5, 6, 7, 8]})
+    >>> in_waves(frame, "id", ["year"], {name: Values(frame[name]) for name in frame.columns})
+    True
+    """
+    return any(
+        values[time].distinct > 1
+        and values[key].distinct * values[time].distinct == frame.height
+        and frame.select(pl.struct(pl.nth(frame.columns.index(key), frame.columns.index(time)))).n_unique()
+        == frame.height
+        for time in times
+        if time != key
+    )
+
+
 def of_another(names: Sequence[str], values: Mapping[str, Values]) -> dict[str, str]:
     """Columns named like another but for a few letters at an end: the same of somebody else, or at another time.
 
