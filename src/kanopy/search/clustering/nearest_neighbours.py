@@ -3,57 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from kanopy._arrays import Ints, Longs, Mask
 from kanopy._core.classes import Domain
-from kanopy._parameter_types import Integer
 from kanopy._progress import SILENT, Progress
 from kanopy.search.clustering.costs import make_measure
 from kanopy.search.clustering.groups import Groups, stretch_sums
 from kanopy.search.clustering.joint_costs import JointCosts
-from kanopy.search.clustering.kmember import local_solution
-from kanopy.search.clustering.level_limits import within_level_limits
+from kanopy.search.clustering.random_clustering import RandomClustering
 from kanopy.search.partition_solution import check_k
-from kanopy.search.solution import About, Algorithm, FreeColumns, Solution
+from kanopy.search.solution import About
 
 if TYPE_CHECKING:
-    from kanopy.search.problem import Problem
+    pass
 
 NOTIFIED = 64
 """Classes made between two looks at the progress callback."""
-
-
-@dataclass(frozen=True)
-class NearestNeighbours(Algorithm):
-    """Classes of a random row and the `k - 1` rows that are cheapest to publish together with it.
-
-    The baseline of the comparisons of clusterings for k-anonymity, as the open implementation of Gong has it
-    (Clustering_based_K_Anon, method knn, 2015). `free` names numeric attributes generalized to plain ranges instead
-    of hierarchy nodes; `seed` is the start of the random numbers.
-    """
-
-    free: FreeColumns = ()
-    seed: Annotated[int, Integer(0), "start of the random numbers"] = 0
-    name, recoding = "nearest-neighbours", "local"
-    about = About(
-        does="takes random rows, each with the k - 1 rows nearest to it",
-        source="Gong 2015 (Clustering_based_K_Anon)",
-        attributes="hierarchies that nest; numbers without a hierarchy", suppresses=False,
-        units=True, seeded=True,
-    )  # fmt: skip
-
-    def search(self, problem: Problem, progress: Progress) -> Solution:
-        """Cluster the rows; groups that other models find unsafe are merged with their nearest neighbours."""
-        return within_level_limits(self.name, problem, progress, self._solve)
-
-    def _solve(self, problem: Problem, progress: Progress) -> Solution:
-        groups = nearest_neighbour_clusters(
-            problem.domain, problem.k, free=self.free, seed=self.seed, weights=problem.weights, progress=progress
-        )
-        return local_solution(self.name, groups, problem, progress)
 
 
 def nearest_neighbour_clusters(
@@ -144,3 +112,23 @@ def _nearest(
 def _places(joint: JointCosts, domain: Domain, row: int) -> Ints:
     places: Ints = joint.measure.positions[domain.tuple_of_row[row]]
     return places
+
+
+@dataclass(frozen=True)
+class NearestNeighbours(RandomClustering):
+    """Classes of a random row and the `k - 1` rows that are cheapest to publish together with it.
+
+    The baseline of the comparisons of clusterings for k-anonymity, as the open implementation of Gong has it
+    (Clustering_based_K_Anon, method knn, 2015). `free` names numeric attributes generalized to plain ranges instead
+    of hierarchy nodes; `seed` is the start of the random numbers.
+    """
+
+    name = "nearest-neighbours"
+    about = About(
+        does="takes random rows, each with the k - 1 rows nearest to it",
+        source="Gong 2015 (Clustering_based_K_Anon)",
+        attributes="hierarchies that nest; numbers without a hierarchy", suppresses=False,
+        units=True, seeded=True,
+    )  # fmt: skip
+
+    clusters = staticmethod(nearest_neighbour_clusters)

@@ -3,60 +3,27 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from kanopy._arrays import Floats, Ints, Longs
 from kanopy._core.classes import Domain
-from kanopy._parameter_types import Integer
 from kanopy._progress import SILENT, Progress
 from kanopy.search.clustering.costs import Measure, make_measure
 from kanopy.search.clustering.groups import Groups
 from kanopy.search.clustering.joint_costs import JointCosts
-from kanopy.search.clustering.kmember import local_solution
-from kanopy.search.clustering.level_limits import within_level_limits
+from kanopy.search.clustering.random_clustering import RandomClustering
 from kanopy.search.partition_solution import check_k
-from kanopy.search.solution import About, Algorithm, FreeColumns, Solution
+from kanopy.search.solution import About
 
 if TYPE_CHECKING:
     from kanopy.hierarchy.hierarchy import Hierarchy
-    from kanopy.search.problem import Problem
 
 NOTIFIED = 1_024
 """Rows placed between two looks at the progress callback."""
 DIGITS = 12
 """Distances are compared to so many digits, so that equal ones are equal however they are added up."""
-
-
-@dataclass(frozen=True)
-class OnePassKMeans(Algorithm):
-    """One pass of k-means over the sorted rows, from n/k random rows, and an adjustment of the sizes (OKA).
-
-    Lin and Wei 2008. The centre of a class is the mean of its numbers and the lowest node over its categories; a
-    category is as far from a node as publishing both together costs. `free` names numeric attributes generalized to
-    plain ranges instead of hierarchy nodes; `seed` is the start of the random numbers.
-    """
-
-    free: FreeColumns = ()
-    seed: Annotated[int, Integer(0), "start of the random numbers"] = 0
-    name, recoding = "one-pass-k-means", "local"
-    about = About(
-        does="puts every row into the nearest of n/k classes, then moves the farthest rows of classes above k",
-        source="Lin, Wei 2008",
-        attributes="hierarchies that nest; numbers without a hierarchy", suppresses=False,
-        units=True, seeded=True,
-    )  # fmt: skip
-
-    def search(self, problem: Problem, progress: Progress) -> Solution:
-        """Cluster the rows; groups that other models find unsafe are merged with their nearest neighbours."""
-        return within_level_limits(self.name, problem, progress, self._solve)
-
-    def _solve(self, problem: Problem, progress: Progress) -> Solution:
-        groups = one_pass_clusters(
-            problem.domain, problem.k, free=self.free, seed=self.seed, weights=problem.weights, progress=progress
-        )
-        return local_solution(self.name, groups, problem, progress)
 
 
 class Centres:
@@ -185,3 +152,23 @@ def _numbers(hierarchy: Hierarchy, leaves: Ints) -> Floats | None:
         return None
     low, high = hierarchy.low[leaves].astype(np.float64), hierarchy.high[leaves].astype(np.float64)
     return low if np.isfinite(low).all() and (low == high).all() else None
+
+
+@dataclass(frozen=True)
+class OnePassKMeans(RandomClustering):
+    """One pass of k-means over the sorted rows, from n/k random rows, and an adjustment of the sizes (OKA).
+
+    Lin and Wei 2008. The centre of a class is the mean of its numbers and the lowest node over its categories; a
+    category is as far from a node as publishing both together costs. `free` names numeric attributes generalized to
+    plain ranges instead of hierarchy nodes; `seed` is the start of the random numbers.
+    """
+
+    name = "one-pass-k-means"
+    about = About(
+        does="puts every row into the nearest of n/k classes, then moves the farthest rows of classes above k",
+        source="Lin, Wei 2008",
+        attributes="hierarchies that nest; numbers without a hierarchy", suppresses=False,
+        units=True, seeded=True,
+    )  # fmt: skip
+
+    clusters = staticmethod(one_pass_clusters)
